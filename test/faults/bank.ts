@@ -7,16 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { createRandom, type Random } from '../../bench/random.ts'
 import type { PostgresCluster } from '../store/postgres-cluster.ts'
+import { chosen, type Weighted } from './chosen.ts'
 import type { Findings } from './report.ts'
 
 const CLERKS = 8
 /** Of them, so many also do transactions that commit late: with more, nobody would get a lock on the table any more. */
 const LATE_CLERKS = 2
 
-export const ACCOUNTS = 10_000
+const ACCOUNTS = 10_000
 const FIRST_BALANCE = 1_000
 /** Each clerk has an account without a balance, which counts its transactions. */
-export const SUM = (ACCOUNTS - CLERKS) * FIRST_BALANCE
+const SUM = (ACCOUNTS - CLERKS) * FIRST_BALANCE
 
 /** Keys lie between 1 and this one; those of the clerks are below 0. */
 const MAX_ID = 1_000_000
@@ -42,22 +43,7 @@ const USUAL = /^(23505|40001|40P01|57P|08)/
 /** A transaction that is not to be kept. */
 class Undo extends Error {}
 
-type Deed = (desk: Desk) => Promise<void>
-
-/** How often each is done, and what. */
-const DEEDS: readonly (readonly [weight: number, deed: Deed])[] = [
-  [400, (desk) => desk.move()],
-  [150, (desk) => desk.replace()],
-  [100, (desk) => desk.rename()],
-  [50, (desk) => desk.swap()],
-  [70, (desk) => desk.reopen()],
-  [100, (desk) => desk.changeItsMind()],
-  [100, (desk) => desk.giveUp()],
-  [30, (desk) => desk.touchMany()],
-  [1, (desk) => desk.refill()],
-]
-const ALL_WEIGHTS = DEEDS.reduce((sum, [weight]) => sum + weight, 0)
-const LATE_WEIGHT = 20
+const LATE_PERCENT = 2
 
 export class Bank {
   readonly table: string
@@ -124,12 +110,12 @@ export class Bank {
 
   async #transact(clerk: number, client: Client, random: Random): Promise<void> {
     const number = (this.#numbers[clerk] ?? 0) + 1
-    const desk = new Desk(client, this.table, random)
-    const isLate = clerk < LATE_CLERKS && random(ALL_WEIGHTS) < LATE_WEIGHT
+    const { deeds, moveLate, sign } = deedsOf(client, this.table, random)
+    const isLate = clerk < LATE_CLERKS && random(100) < LATE_PERCENT
     await client.query('BEGIN')
     try {
-      await (isLate ? desk.moveLate() : chosenDeed(random)(desk))
-      await desk.sign(-1 - clerk, number)
+      await (isLate ? moveLate() : chosen(deeds, random)())
+      await sign(-1 - clerk, number)
       await client.query('COMMIT')
       this.commits++
     } catch (error) {
@@ -143,139 +129,115 @@ export class Bank {
   }
 }
 
-/** What is done within a transaction. */
-class Desk {
-  readonly #client: Client
-  readonly #table: string
-  readonly #random: Random
-
-  constructor(client: Client, table: string, random: Random) {
-    this.#client = client
-    this.#table = table
-    this.#random = random
-  }
-
-  async move(): Promise<void> {
-    const amount = this.#random(MAX_AMOUNT)
-    await this.#add(await this.#anyId(), -amount)
-    await this.#add(await this.#anyId(), amount)
-  }
-
-  async moveLate(): Promise<void> {
-    const amount = this.#random(MAX_AMOUNT)
-    await this.#add(await this.#anyId(), -amount)
-    await this.rename()
-    await sleep(LATE_MS + this.#random(MAX_EXTRA_LATE_MS))
-    await this.#add(await this.#anyId(), amount)
-  }
-
-  /** One account is closed, another one opened with a part of its balance, and somebody gets the rest. */
-  async replace(): Promise<void> {
-    const balance = await this.#close(await this.#anyId())
-    const part = this.#random(MAX_AMOUNT)
-    await this.#open(this.#newId(), part)
-    await this.#add(await this.#anyId(), balance - part)
-  }
-
-  async rename(): Promise<void> {
-    await this.#setKey(await this.#anyId(), this.#newId())
-  }
-
-  async swap(): Promise<void> {
-    const [one, other, between] = [await this.#anyId(), await this.#anyId(), MAX_ID + this.#newId()]
-    if (one === other) throw new Undo()
-    await this.#setKey(one, between)
-    await this.#setKey(other, one)
-    await this.#setKey(between, other)
-  }
-
-  /** Closed, and opened again under the same key. */
-  async reopen(): Promise<void> {
-    const id = await this.#anyId()
-    await this.#open(id, await this.#close(id))
-  }
-
-  async changeItsMind(): Promise<void> {
-    await this.move()
-    await this.#client.query('SAVEPOINT mind')
-    await this.#add(await this.#anyId(), MAX_AMOUNT)
-    await this.#close(await this.#anyId())
-    await this.#client.query('ROLLBACK TO mind')
-    await this.rename()
-  }
-
-  async giveUp(): Promise<never> {
-    await this.#add(await this.#anyId(), MAX_AMOUNT)
-    await this.#close(await this.#anyId())
-    throw new Undo()
-  }
-
-  async touchMany(): Promise<void> {
-    await this.#client.query(
-      `UPDATE ${this.#table} SET note = $2 WHERE id IN (
-        SELECT id FROM ${this.#table} WHERE id >= $1 ORDER BY id LIMIT ${BULK} FOR UPDATE SKIP LOCKED)`,
-      [this.#newId(), this.#anyNote()],
-    )
-  }
-
-  /** TRUNCATE, and all rows again. */
-  async refill(): Promise<void> {
-    await this.#client.query(`
-      LOCK TABLE ${this.#table} IN ACCESS EXCLUSIVE MODE;
-      CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM ${this.#table};
-      TRUNCATE ${this.#table};
-      INSERT INTO ${this.#table} SELECT * FROM kept`)
-  }
-
-  /** Counts the transaction. */
-  async sign(id: number, number: number): Promise<void> {
-    await this.#one(`UPDATE ${this.#table} SET note = $2 WHERE id = $1`, id, `${number}`)
-  }
-
-  #newId(): number {
-    return 1 + this.#random(MAX_ID)
-  }
-
-  #anyNote(): string {
-    return NOTES[this.#random(NOTES.length)] ?? ''
-  }
-
-  async #anyId(): Promise<number> {
-    return Number(await this.#one(`SELECT id FROM ${this.#table} WHERE id >= $1 ORDER BY id LIMIT 1`, this.#newId()))
-  }
-
-  async #add(id: number, amount: number): Promise<void> {
-    const note = this.#anyNote()
-    await this.#one(`UPDATE ${this.#table} SET balance = balance + $2, note = $3 WHERE id = $1`, id, amount, note)
-  }
-
-  async #open(id: number, balance: number): Promise<void> {
-    await this.#one(`INSERT INTO ${this.#table} VALUES ($1, $2, $3)`, id, balance, this.#anyNote())
-  }
-
-  async #close(id: number): Promise<number> {
-    return Number(await this.#one(`DELETE FROM ${this.#table} WHERE id = $1 RETURNING balance`, id))
-  }
-
-  async #setKey(id: number, newId: number): Promise<void> {
-    await this.#one(`UPDATE ${this.#table} SET id = $2 WHERE id = $1`, id, newId)
-  }
-
+/** What may be done within a transaction, and how often. */
+function deedsOf(client: Client, table: string, random: Random) {
+  const newId = () => 1 + random(MAX_ID)
+  const anyNote = () => NOTES[random(NOTES.length)] ?? ''
   /** The first value of the only row. An account that another clerk has closed is a reason to give up. */
-  async #one(text: string, ...values: readonly unknown[]): Promise<unknown> {
-    const { rowCount, rows } = await this.#client.query({ text, values: [...values], rowMode: 'array' })
+  const one = async (text: string, ...values: readonly unknown[]): Promise<unknown> => {
+    const { rowCount, rows } = await client.query({ text, values: [...values], rowMode: 'array' })
     if (rowCount !== 1) throw new Undo()
     return rows[0]?.[0]
   }
-}
-
-function chosenDeed(random: Random): Deed {
-  let left = random(ALL_WEIGHTS)
-  for (const [weight, deed] of DEEDS) {
-    if (left < weight) return deed
-    left -= weight
+  const anyId = async () => Number(await one(`SELECT id FROM ${table} WHERE id >= $1 ORDER BY id LIMIT 1`, newId()))
+  const add = async (amount: number) => {
+    const change = `UPDATE ${table} SET balance = balance + $2, note = $3 WHERE id = $1`
+    await one(change, await anyId(), amount, anyNote())
   }
-  throw new Error('No deed was chosen.')
+  const open = (id: number, balance: number) => one(`INSERT INTO ${table} VALUES ($1, $2, $3)`, id, balance, anyNote())
+  const close = async (id: number) => Number(await one(`DELETE FROM ${table} WHERE id = $1 RETURNING balance`, id))
+  const setKey = (id: number, key: number) => one(`UPDATE ${table} SET id = $2 WHERE id = $1`, id, key)
+  const rename = async () => void (await setKey(await anyId(), newId()))
+  const move = async (between: () => Promise<void> = async () => {}) => {
+    const amount = random(MAX_AMOUNT)
+    await add(-amount)
+    await between()
+    await add(amount)
+  }
+  /** The balances are wrong until this is rolled back. */
+  const spoil = async () => {
+    await add(MAX_AMOUNT)
+    await close(await anyId())
+  }
+
+  const deeds: Weighted<() => Promise<void>> = [
+    [400, () => move()],
+    [
+      // One account is closed, another one opened with a part of its balance, and somebody gets the rest.
+      150,
+      async () => {
+        const balance = await close(await anyId())
+        const part = random(MAX_AMOUNT)
+        await open(newId(), part)
+        await add(balance - part)
+      },
+    ],
+    [100, rename],
+    [
+      // Two keys change places.
+      50,
+      async () => {
+        const [id, other, between] = [await anyId(), await anyId(), MAX_ID + newId()]
+        if (id === other) throw new Undo()
+        await setKey(id, between)
+        await setKey(other, id)
+        await setKey(between, other)
+      },
+    ],
+    [
+      // Closed, and opened again under the same key.
+      70,
+      async () => {
+        const id = await anyId()
+        await open(id, await close(id))
+      },
+    ],
+    [
+      100,
+      async () => {
+        await move()
+        await client.query('SAVEPOINT mind')
+        await spoil()
+        await client.query('ROLLBACK TO mind')
+        await rename()
+      },
+    ],
+    [
+      100,
+      async () => {
+        await spoil()
+        throw new Undo()
+      },
+    ],
+    [
+      30,
+      async () => {
+        await client.query(
+          `UPDATE ${table} SET note = $2 WHERE id IN (
+            SELECT id FROM ${table} WHERE id >= $1 ORDER BY id LIMIT ${BULK} FOR UPDATE SKIP LOCKED)`,
+          [newId(), anyNote()],
+        )
+      },
+    ],
+    [
+      1,
+      async () => {
+        await client.query(`
+          LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE;
+          CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM ${table};
+          TRUNCATE ${table};
+          INSERT INTO ${table} SELECT * FROM kept`)
+      },
+    ],
+  ]
+  const moveLate = () =>
+    move(async () => {
+      await rename()
+      await sleep(LATE_MS + random(MAX_EXTRA_LATE_MS))
+    })
+  /** Counts the transaction. */
+  const sign = (id: number, number: number) => one(`UPDATE ${table} SET note = $2 WHERE id = $1`, id, `${number}`)
+  return { deeds, moveLate, sign }
 }
 
 /** The key of another one, or a deadlock: the connection is as it was. */

@@ -27,6 +27,18 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
 }
 
+/** A status that is no success, or no answer although nobody killed the server. */
+export class WrongAnswer extends Error {
+  override readonly name = 'WrongAnswer'
+  /** Undefined where there was no answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
+    super(message, options)
+    this.status = status
+  }
+}
+
 export class Connection implements Disposable {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #url: string
@@ -65,6 +77,13 @@ export class Connection implements Disposable {
 
   get(path: string): Promise<Answer> {
     return this.ask({ method: 'GET', path })
+  }
+
+  /** The body of a 200; anything else is thrown. */
+  async read(path: string): Promise<string> {
+    const { status, body } = await this.get(path)
+    if (status !== 200) throw new WrongAnswer(`GET ${path} answers ${status}: ${body}`, { status })
+    return body
   }
 
   [Symbol.dispose](): void {

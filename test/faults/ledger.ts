@@ -1,18 +1,16 @@
 /**
- * The accounts of a bank as one writer changes them: every state that its collection has had, in which order, and in which of
- * several histories where it was put back to a backup. The sum of all amounts is always the same.
+ * The accounts of a bank as one writer changes them: every state that they have had, in which order, and in which of several
+ * histories where their collection was put back to a backup. The sum of all amounts is always the same.
  */
 
 import { hash } from 'node:crypto'
 import type { Random } from '../../bench/random.ts'
+import { chosen, type Weighted } from './chosen.ts'
 import type { Findings } from './report.ts'
 
-/** Six pages at the beginning. */
-const ACCOUNTS = 3_000
 const FIRST_AMOUNT = 1_000
-export const SUM = ACCOUNTS * FIRST_AMOUNT
 
-/** The key of an item that stands first and has the number of the state. */
+/** What the key of the item ends with that stands first and has the number of the state. */
 const COUNTER = 'counter'
 
 const MAX_MOVES = 10
@@ -57,44 +55,79 @@ export interface Saved {
   readonly accounts: ReadonlyMap<string, Account>
 }
 
-type Kind = readonly [weight: number, make: (ledger: Ledger) => Omit<Deed, 'number'>]
+type Work = (ledger: Ledger) => Omit<Deed, 'number'>
+type Kinds = Weighted<Work>
+
+const patches = (moves: number): Kinds => [
+  [moves, (ledger) => ledger.move()],
+  [150, (ledger) => ledger.split()],
+  [180, (ledger) => ledger.close()],
+]
+
+/** Every fifth opens or closes an account. */
+export const FEW_OPENINGS = patches(1_320)
+
+const ALL: Kinds = [
+  ...patches(500),
+  [100, (ledger) => ledger.touchMany()],
+  [15, (ledger) => ledger.append('appended', APPENDED)],
+  [4, (ledger) => ledger.append(LARGE_NOTE, LARGE)],
+  [15, (ledger) => ledger.replaceAll()],
+]
+
+interface LedgerOptions {
+  /** What all keys begin with. Default: nothing. */
+  readonly name?: string
+  /** How many there are at first. Default: 3,000, on six pages. */
+  readonly accounts?: number
+  readonly kinds?: Kinds
+}
 
 export class Ledger {
+  readonly name: string
+  readonly sum: number
   readonly #random: Random
+  readonly #kinds: Kinds
   #accounts = new Map<string, Account>()
+  /** The state since which each account has been there without a break. */
+  readonly #openedAt = new Map<string, number>()
+  #closed: string[] = []
   readonly #states = new Map<number, State>()
   /** For each history, the state of another one with which it began. */
   readonly #beginnings: number[] = [0]
-  #number = 0
   #opened = 0
   #lines: string[] = []
+  closings = 0
+  /** Of the last state, which readers may see. */
+  number = 0
+  /** Of the last state that was acknowledged, where somebody keeps count of that. */
+  acknowledged = 0
 
-  constructor(random: Random) {
+  constructor(random: Random, { name = '', accounts = 3_000, kinds = ALL }: LedgerOptions = {}) {
+    this.name = name
+    this.sum = accounts * FIRST_AMOUNT
     this.#random = random
-    this.#accounts.set(COUNTER, { amount: 0, note: '0' })
-    for (let index = 0; index < ACCOUNTS; index++) this.#open(FIRST_AMOUNT)
+    this.#kinds = kinds
+    this.#put(this.#counter, 0, '0')
+    for (let index = 0; index < accounts; index++) this.#open(FIRST_AMOUNT)
   }
 
   /** The first state, as one append. */
   begin(): Deed {
-    this.#lines = []
-    return this.#sign(() => ({ kind: 'append', ndjson: this.text }))
+    return this.next(() => ({ kind: 'append', ndjson: this.text }))
   }
 
   /** The next state counts as one that readers may see from now on: it has to be sent until it is there. */
-  next(): Deed {
+  next(work: Work = chosen(this.#kinds, this.#random)): Deed {
+    // The state gets its number first, so that what is sent has it.
+    const number = ++this.number
     this.#lines = []
-    return this.#sign(chosen(this.#random))
-  }
-
-  /** A version of a page and more, of which a mirror that lags behind reads several. */
-  nextBulk(): Deed {
-    this.#lines = []
-    return this.#sign((ledger) => ledger.touchMany())
-  }
-
-  get number(): number {
-    return this.#number
+    this.#put(this.#counter, 0, `${number}`)
+    const deed = work(this)
+    const texts = [...this.#accounts].map(([id, account]) => textOf(id, account))
+    const history = this.#beginnings.length - 1
+    this.#states.set(number, { number, digest: digestOf(texts), count: texts.length, history })
+    return { ...deed, number }
   }
 
   /** As the collection is exported. */
@@ -104,27 +137,33 @@ export class Ledger {
 
   /** The item that tells which state it is. */
   get mark(): string {
-    return textOf(COUNTER, this.#account(COUNTER))
+    return textOf(this.#counter, this.#account(this.#counter))
+  }
+
+  /** The accounts that have been there without a break since that state. */
+  keptSince(number: number): string[] {
+    return [...this.#accounts.keys()].filter((id) => (this.#openedAt.get(id) ?? 0) <= number)
   }
 
   save(): Saved {
-    return { number: Number(this.#account(COUNTER).note), accounts: new Map(this.#accounts) }
+    return { number: Number(this.#account(this.#counter).note), accounts: new Map(this.#accounts) }
   }
 
   /** A new history begins. The numbers go on, so that none is given twice. */
   restore({ number, accounts }: Saved): void {
     this.#accounts = new Map(accounts)
+    this.#closed = []
     this.#beginnings.push(number)
   }
 
-  /** Checks a state that somebody has read, after the one with the number `before`, and answers its number. */
+  /** Checks a state that somebody has read, after the one with the number `before`, and returns its number. */
   check(what: string, texts: readonly string[], before: number, findings: Findings): number {
     const accounts = texts.map((text): Account & { readonly id: string } => JSON.parse(text))
     const sum = accounts.reduce((total, { amount }) => total + amount, 0)
     const different = new Set(accounts.map(({ id }) => id)).size
     if (different < accounts.length) findings.add('doubled', `${accounts.length - different} keys in ${what}`)
-    if (sum !== SUM) findings.add('partial', `the amounts in ${what} add up to ${sum} instead of ${SUM}`)
-    const number = Number(accounts.find(({ id }) => id === COUNTER)?.note)
+    if (sum !== this.sum) findings.add('partial', `the amounts in ${what} add up to ${sum} instead of ${this.sum}`)
+    const number = Number(accounts.find(({ id }) => id === this.#counter)?.note)
     const state = this.#states.get(number)
     if (state === undefined) {
       findings.add('foreign', `${what} says that it is state ${number}, which there never was`)
@@ -134,7 +173,7 @@ export class Ledger {
       findings.add('partial', `${what} has ${accounts.length} items, and state ${number} had ${state.count}`)
     else if (state.digest !== digestOf(texts)) findings.add('partial', `${what} is not what state ${number} was`)
     if (!this.#mayFollow(before, state))
-      findings.add('other', `${what} went back from state ${before} to state ${number}`)
+      findings.add('lost', `${what} went back from state ${before} to state ${number}`)
     return number
   }
 
@@ -163,9 +202,8 @@ export class Ledger {
 
   move(): Omit<Deed, 'number'> {
     for (let moves = this.#random(MAX_MOVES); moves >= 0; moves--) {
-      const [from, to] = [this.#anyId(), this.#anyId()]
-      const part = this.#random(this.#account(from).amount + 1)
-      this.#put(from, this.#account(from).amount - part)
+      const to = this.#anyId()
+      const part = this.#take()
       this.#put(to, this.#account(to).amount + part)
     }
     return this.#patch()
@@ -173,25 +211,25 @@ export class Ledger {
 
   /** One is opened with a part of what another one has. */
   split(): Omit<Deed, 'number'> {
-    const from = this.#anyId()
-    const part = this.#random(this.#account(from).amount + 1)
-    this.#put(from, this.#account(from).amount - part)
-    const id = this.#open(part)
-    this.#put(id, part)
+    const part = this.#take()
+    this.#put(this.#open(part), part)
     return this.#patch()
   }
 
-  /** One is closed, and another one gets what it had; or itself, opened again, behind all others. */
+  /** One is closed, and another one gets what it had; or itself, opened again after all others. */
   close(): Omit<Deed, 'number'> {
     const id = this.#anyId()
     const { amount } = this.#account(id)
     this.#accounts.delete(id)
     this.#lines.push(JSON.stringify({ op: 'delete', key: id }))
+    this.closings++
     const to = this.#random(2) === 0 ? id : this.#anyId()
+    if (to !== id) this.#closed.push(id)
     this.#put(to, (this.#accounts.get(to)?.amount ?? 0) + amount)
     return this.#patch()
   }
 
+  /** A page and more, of which a mirror that lags behind reads several. */
   touchMany(): Omit<Deed, 'number'> {
     const ids = [...this.#accounts.keys()]
     const first = 1 + this.#random(Math.max(1, ids.length - BULK))
@@ -201,7 +239,7 @@ export class Ledger {
 
   append(note: string, count: number): Omit<Deed, 'number'> {
     const ids = Array.from({ length: count }, () => this.#open(0, note))
-    const lines = [COUNTER, ...ids].map((id) => textOf(id, this.#account(id)))
+    const lines = [this.#counter, ...ids].map((id) => textOf(id, this.#account(id)))
     return { kind: 'append', ndjson: `${lines.join('\n')}\n` }
   }
 
@@ -211,39 +249,44 @@ export class Ledger {
     const [counter, ...others] = this.#accounts
     const kept = others.filter(([, { amount }]) => amount > 0 || !isSmaller)
     const cut = this.#random(kept.length)
-    this.#accounts = new Map([counter ?? [COUNTER, { amount: 0, note: '' }], ...kept.slice(cut), ...kept.slice(0, cut)])
+    this.#accounts = new Map([counter ?? [this.#counter, NOTHING], ...kept.slice(cut), ...kept.slice(0, cut)])
     return { kind: 'replace', ndjson: this.text }
   }
 
-  /** The state gets its number first, so that what is sent has it. */
-  #sign(make: Kind[1]): Deed {
-    const number = ++this.#number
-    this.#put(COUNTER, 0, `${number}`)
-    const deed = make(this)
-    const texts = [...this.#accounts].map(([id, account]) => textOf(id, account))
-    const history = this.#beginnings.length - 1
-    this.#states.set(number, { number, digest: digestOf(texts), count: texts.length, history })
-    return { ...deed, number }
+  get #counter(): string {
+    return this.name + COUNTER
   }
 
   #patch(): Omit<Deed, 'number'> {
     return { kind: 'patch', ndjson: this.#lines.join('\n') }
   }
 
+  /** Takes a part of what some account has. */
+  #take(): number {
+    const from = this.#anyId()
+    const { amount } = this.#account(from)
+    const part = this.#random(amount + 1)
+    this.#put(from, amount - part)
+    return part
+  }
+
   #put(id: string, amount: number, note = NOTES[this.#random(NOTES.length)] ?? ''): void {
     const account = { amount, note }
+    if (!this.#accounts.has(id)) this.#openedAt.set(id, this.number)
     this.#accounts.set(id, account)
     this.#lines.push(`{"op":"put","item":${textOf(id, account)}}`)
   }
 
+  /** Under a key that was there before, or under a new one. */
   #open(amount: number, note = 'new'): string {
-    const id = `a${++this.#opened}`
+    const id = (this.#random(2) === 0 ? this.#closed.pop() : undefined) ?? `${this.name}a${++this.#opened}`
+    this.#openedAt.set(id, this.number)
     this.#accounts.set(id, { amount, note })
     return id
   }
 
   #account(id: string): Account {
-    return this.#accounts.get(id) ?? { amount: 0, note: '' }
+    return this.#accounts.get(id) ?? NOTHING
   }
 
   #anyId(): string {
@@ -252,25 +295,7 @@ export class Ledger {
   }
 }
 
-/** How often each is done, and what. */
-const KINDS: readonly Kind[] = [
-  [500, (ledger) => ledger.move()],
-  [150, (ledger) => ledger.split()],
-  [180, (ledger) => ledger.close()],
-  [100, (ledger) => ledger.touchMany()],
-  [15, (ledger) => ledger.append('appended', APPENDED)],
-  [4, (ledger) => ledger.append(LARGE_NOTE, LARGE)],
-  [15, (ledger) => ledger.replaceAll()],
-]
-
-function chosen(random: Random): Kind[1] {
-  let left = random(KINDS.reduce((sum, [weight]) => sum + weight, 0))
-  for (const [weight, make] of KINDS) {
-    if (left < weight) return make
-    left -= weight
-  }
-  throw new Error('Nothing was chosen.')
-}
+const NOTHING: Account = { amount: 0, note: '' }
 
 function textOf(id: string, { amount, note }: Account): string {
   return JSON.stringify({ id, amount, note })

@@ -2,11 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../bench/random.ts'
-import { DataLocation } from '../../src/cli/data-location.ts'
-import { withStore } from '../../src/cli/open-store.ts'
-import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
 import { startProxy, type TcpProxy, type Verdict } from '../store/tcp-proxy.ts'
-import { MortalServer, type ReadState } from './mortal-server.ts'
+import { MortalServer } from './mortal-server.ts'
 import { runReams } from './reams-process.ts'
 import { addToken } from './store-under-test.ts'
 
@@ -17,13 +14,13 @@ export class MirrorSite implements AsyncDisposable {
   readonly name: string
   readonly location: string
   readonly server: MortalServer
-  readonly #proxy: TcpProxy
+  readonly line: TcpProxy
 
   private constructor(name: string, location: string, server: MortalServer, proxy: TcpProxy) {
     this.name = name
     this.location = location
     this.server = server
-    this.#proxy = proxy
+    this.line = proxy
   }
 
   static async start(name: string, location: string): Promise<MirrorSite> {
@@ -36,31 +33,16 @@ export class MirrorSite implements AsyncDisposable {
 
   /** By the line. */
   urlOf(collection: string): string {
-    return `http://127.0.0.1:${this.#proxy.port}/${collection}`
+    return `http://127.0.0.1:${this.line.port}/${collection}`
   }
 
   /** kill -9 of the server, and the next one. */
   async killServer(between?: () => Promise<void>): Promise<void> {
     // The port may be given to somebody else, whom nobody here means.
-    this.#proxy.isOpen = false
+    this.line.isOpen = false
     await this.server.killAndStart(between)
-    this.#proxy.targetPort = await this.server.port()
-    this.#proxy.isOpen = true
-  }
-
-  readState(collection: string): Promise<ReadState> {
-    return this.server.readState(collection)
-  }
-
-  /** All items as they are in the store, each with a line break, as they are exported. */
-  readItems(collection: string): Promise<string> {
-    return withStore(new DataLocation(this.location), {}, async (store) => {
-      const decoder = new TextDecoder()
-      let text = ''
-      for await (const segment of store.items(collection))
-        text += `${decoder.decode(segment.raw()).replaceAll(ITEM_SEPARATOR, '\n')}\n`
-      return text
-    })
+    this.line.targetPort = await this.server.port()
+    this.line.isOpen = true
   }
 
   /** Cuts the connection that has carried a random number of bytes from now on, in one of both directions. */
@@ -74,8 +56,8 @@ export class MirrorSite implements AsyncDisposable {
       onCut()
       return left + length
     }
-    if (isAnswer) this.#proxy.judgeAnswer = judge
-    else this.#proxy.judge = judge
+    if (isAnswer) this.line.judgeAnswer = judge
+    else this.line.judge = judge
   }
 
   /** It goes on, and stands still again after so many bytes of answers: resolves then, or after a while. */
@@ -83,34 +65,25 @@ export class MirrorSite implements AsyncDisposable {
     let left = bytes
     const stalled = new AbortController()
     this.release()
-    this.#proxy.judgeAnswer = ({ length }) => {
+    this.line.judgeAnswer = ({ length }) => {
       left -= length
       if (left <= 0) stalled.abort()
-      if (left <= 0) this.#proxy.hold()
+      if (left <= 0) this.line.hold()
       return 'pass'
     }
     await sleep(mostMs, undefined, { signal: stalled.signal }).catch(() => {})
-    this.stall()
-  }
-
-  /** What was on its way is lost. */
-  cutAll(): void {
-    this.#proxy.cutAll()
-  }
-
-  stall(): void {
-    this.#proxy.hold()
+    this.line.hold()
   }
 
   release(): void {
     this.pass()
-    this.#proxy.release()
+    this.line.release()
   }
 
   /** From now on everything passes. */
   pass(): void {
-    this.#proxy.judge = () => 'pass'
-    this.#proxy.judgeAnswer = () => 'pass'
+    this.line.judge = () => 'pass'
+    this.line.judgeAnswer = () => 'pass'
   }
 
   /** Runs a command on its store, and throws what it says where it fails. */
@@ -121,7 +94,7 @@ export class MirrorSite implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#proxy.close()
+    await this.line.close()
     await this.server[Symbol.asyncDispose]()
   }
 }

@@ -1,37 +1,18 @@
 /** A server that is killed again and again, and clients that send each request until it is answered. */
 
-import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
+import { WrongAnswer } from './connection.ts'
 import { ReamsProcess } from './reams-process.ts'
+import type { Findings } from './report.ts'
+import { linkOf, readPage, readPages, textsOf } from './walk.ts'
 
 /** Where nobody says another one. The port is another one after each start. Links stay as they are, as behind a proxy. */
 const BASE_URL = 'http://reams.example'
-
-/** A status that is no success, or no answer although nobody killed the server. */
-export class WrongAnswer extends Error {
-  override readonly name = 'WrongAnswer'
-  /** Undefined where there was no answer. */
-  readonly status: number | undefined
-
-  constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
-    super(message, options)
-    this.status = status
-  }
-}
 
 export interface SentBody {
   readonly type: string
   readonly body: string
   /** Makes sure that it is done once. */
   readonly idempotencyKey: string
-}
-
-export interface ReadState {
-  /** The items as they were sent. */
-  readonly texts: readonly string[]
-  /** What the pages say about how many there are: one count. */
-  readonly counts: readonly number[]
-  /** Of the snapshot. */
-  readonly path: string
 }
 
 export class MortalServer implements AsyncDisposable {
@@ -86,19 +67,11 @@ export class MortalServer implements AsyncDisposable {
     }
   }
 
-  /** The newest snapshot of a collection, page by page. */
-  async readState(name: string): Promise<ReadState> {
-    const { snapshot } = readLinks(await this.ask('GET', `/${name}`))
-    const href = snapshot?.href ?? ''
-    const texts: string[] = []
-    const counts = new Set<number>()
-    for (let next: string | undefined = href; next !== undefined; ) {
-      const body: string = await this.ask('GET', next)
-      texts.push(...readItems(body))
-      counts.add(JSON.parse(body).item_count)
-      next = readLinks(body)['next']?.href
-    }
-    return { texts, counts: [...counts], path: new URL(href).pathname }
+  /** The items of the newest snapshot of a collection, page by page, and its path. */
+  async readState(name: string, findings: Findings): Promise<{ texts: readonly string[]; path: string }> {
+    const path = linkOf(readPage(await this.ask('GET', `/${name}`), findings), 'snapshot')
+    const pages = await readPages(path, (href) => this.ask('GET', href), findings)
+    return { texts: textsOf(pages, findings), path }
   }
 
   /** What the server told about it in its log. */
@@ -129,14 +102,4 @@ export class MortalServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process?.kill()
   }
-}
-
-function readLinks(body: string): Partial<Record<string, { readonly href: string }>> {
-  return JSON.parse(body)._links
-}
-
-/** The texts of the items of a page: JSON has no line breaks within. */
-function readItems(body: string): string[] {
-  const items = body.slice(body.indexOf('[\n') + 2, body.lastIndexOf('\n]'))
-  return items === '' ? [] : items.split(ITEM_SEPARATOR)
 }

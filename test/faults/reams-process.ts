@@ -25,6 +25,8 @@ export class EndedEarly extends Error {
 }
 
 export class ReamsProcess extends RunningCli implements AsyncDisposable {
+  readonly startedAt = performance.now()
+
   constructor(words: readonly string[], { wrapper: under = [], variables }: ProcessOptions = {}) {
     super(words, { in: process.cwd(), under, input: '', variables: { TMPDIR: tmpdir(), ...variables } })
   }
@@ -63,29 +65,6 @@ export class ReamsProcess extends RunningCli implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
-  }
-}
-
-/** One that is to run until somebody ends it, and is started again where it ends by itself. */
-export class WatchedProcess extends ReamsProcess {
-  readonly startedAt = performance.now()
-  #mayEnd = false
-
-  /** Never resolves for one that somebody ended. */
-  async endsByItself(): Promise<CliResult> {
-    const result = await this.ends()
-    return this.#mayEnd ? new Promise(() => {}) : result
-  }
-
-  /** Resolves when it has ended, for a reason. */
-  isToEnd(): Promise<CliResult> {
-    this.#mayEnd = true
-    return this.ends()
-  }
-
-  override kill(): Promise<CliResult> {
-    this.#mayEnd = true
-    return super.kill()
   }
 }
 

@@ -8,7 +8,7 @@ import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { Connection } from './connection.ts'
 import { History, LOG, THINGS } from './history.ts'
 import { type ProcessOptions, ReamsProcess, runReams } from './reams-process.ts'
-import type { Report } from './report.ts'
+import type { Findings, Report } from './report.ts'
 import { walk } from './walk.ts'
 import { itemCountOf, sendWrite, Workload, type WorkloadKind } from './workload.ts'
 
@@ -99,8 +99,7 @@ export class StoreUnderTest implements AsyncDisposable {
   async check(): Promise<void> {
     const { findings } = this.#report
     await this.#settleCommits()
-    const verified = await runReams(['verify'], this.named)
-    if (verified.status !== 0) findings.add('other', `reams verify: ${verified.stdout}${verified.stderr}`)
+    await checkStore(this.path, findings)
     using connection = this.connect()
     const logTexts = await walk(connection, LOG, findings)
     const thingTexts = await walk(connection, THINGS, findings)
@@ -138,6 +137,12 @@ export class StoreUnderTest implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server?.kill()
   }
+}
+
+/** `reams verify` finds nothing. */
+export async function checkStore(location: string, findings: Findings): Promise<void> {
+  const { status, stdout, stderr } = await runReams(['verify'], { variables: { REAMS_STORE: location } })
+  if (status !== 0) findings.add('other', `reams verify: ${stdout}${stderr}`)
 }
 
 /** Creates a store with one token, which may do everything. */

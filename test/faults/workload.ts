@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../bench/random.ts'
 import { lastPage } from '../../src/contract/page.ts'
+import { waitUntil } from '../wait-until.ts'
 import type { Write, WriteRequest } from './collection-log.ts'
 import { type Answer, Connection, ConnectionLost } from './connection.ts'
 import { type History, LOG, THINGS } from './history.ts'
@@ -27,6 +28,8 @@ const MAX_EXTRA_MS = 30
 const MAX_MS = 5_000
 
 export interface WorkloadKind {
+  /** Where the clients connect to. Default: to the server of the store. */
+  readonly url?: string
   /** Connections that write. Default 4. */
   readonly writers?: number
   /** Connections that write besides, without idempotency keys. Default 0. */
@@ -64,10 +67,14 @@ export class Workload {
   failures = 0
   /** How many writes were answered so that nobody knows what became of them. */
   unknowns = 0
+  /** How many reads were answered. */
+  reads = 0
   /** The longest that an answer took. */
   longestMs = 0
   readonly acknowledgements: Acknowledgement[] = []
   readonly #clients: readonly string[]
+  /** When the last write was sent that each client had acknowledged. */
+  readonly #lastServedMs = new Map<string, number>()
   readonly #msAtOrigin = wallClockAtOrigin()
 
   /** Begins at once. */
@@ -96,12 +103,10 @@ export class Workload {
   /** Resolves when a write of every client was acknowledged that was sent from now on. */
   async servedAgain(): Promise<void> {
     const sinceMs = this.#wallClock()
-    for (const startedAt = performance.now(); performance.now() - startedAt < MAX_MS_UNTIL_SERVED; await sleep(5)) {
-      const since = this.acknowledgements.slice(this.#firstSince(sinceMs)).filter(({ sentMs }) => sentMs >= sinceMs)
-      const served = new Set(since.map(({ id }) => id.split('-', 1)[0] ?? ''))
-      if (this.#clients.every((client) => served.has(client))) return
-    }
-    this.#options.history.findings.add('other', 'not every client was served again')
+    const isServed = (client: string) => (this.#lastServedMs.get(client) ?? 0) >= sinceMs
+    await waitUntil(() => this.#clients.every(isServed), MAX_MS_UNTIL_SERVED).catch(() =>
+      this.#options.history.findings.add('other', 'not every client was served again'),
+    )
   }
 
   /** Lets what is under way come to its end. A write that the server cannot do is not tried again. */
@@ -135,6 +140,7 @@ export class Workload {
       this.longestMs = Math.max(this.longestMs, answeredMs - sentMs)
       if (answer.status < 300) {
         this.acknowledgements.push({ id: write.id, sentMs, answeredMs })
+        this.#lastServedMs.set(write.id.split('-', 1)[0] ?? '', sentMs)
         return history.acknowledge(write, itemCountOf(write.request, answer))
       }
       this.#judgeFailure(write, answer, toleratedBefore)
@@ -188,7 +194,7 @@ export class Workload {
     const last = lastPage(leastCount)
     const answer = await this.#get(connection, `/${LOG}?page=${random(2) === 0 ? last : 1 + random(last)}`, [200])
     if (answer === undefined) return
-    const page = readPage(answer, LOG, history.findings)
+    const page = readPage(answer.body, history.findings)
     history.log.readPage(page.number, page.itemCount, page.texts, leastCount)
   }
 
@@ -208,16 +214,12 @@ export class Workload {
     const startedAt = performance.now()
     const answer = await connection.get(path)
     this.longestMs = Math.max(this.longestMs, performance.now() - startedAt)
+    this.reads++
     if (good.includes(answer.status)) return answer
     const { isSteady, history } = this.#options
     if (!isSteady) history.findings.add('other', `GET ${path} was answered ${answer.status}: ${answer.body}`)
     else if (this.#tolerate(answer, toleratedBefore, `GET ${path}`)) await sleep(RETRY_MS)
     return undefined
-  }
-
-  /** Where the acknowledgements begin that were answered after a moment. */
-  #firstSince(ms: number): number {
-    return this.acknowledgements.findLastIndex(({ answeredMs }) => answeredMs < ms) + 1
   }
 
   #wallClock(): number {

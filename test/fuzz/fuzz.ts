@@ -3,7 +3,9 @@
 import { formatBytes, formatDuration } from '../../src/cli/output.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { formatCount } from '../../src/contract/message-text.ts'
+import { chosen, type Weighted } from '../faults/chosen.ts'
 import { openSocket } from '../service/raw-http.ts'
+import { waitUntil } from '../wait-until.ts'
 import { Dice } from './dice.ts'
 import { exchange, type Transcript } from './exchange.ts'
 import { type Finding, Findings, shown } from './findings.ts'
@@ -16,8 +18,11 @@ import { readerFlaw } from './reader-cases.ts'
 import { SITES } from './site.ts'
 
 const AT_ONCE = 32
-/** In proportion to the weights of the kinds: how often a case is a file for the readers, which needs no server. */
-const READER_WEIGHT = 20
+/** Undefined is a file for the readers, which needs no server. */
+const CASES: Weighted<Kind | undefined> = [
+  ...Object.values(KINDS).map((kind) => [kind.weight, kind] as const),
+  [20, undefined],
+]
 /** After fewer cases, in half the run, the memory of a server grows for good reasons: V8 and malloc take time to settle. */
 const WARM_CASES = 1_000
 /** Of each server, before its memory is looked at. */
@@ -38,11 +43,11 @@ export interface FuzzOptions {
   /** These cases alone, one after the other. Default: all, from the first on. */
   readonly only?: readonly number[]
   readonly signal?: AbortSignal
-  /** Told of the first of every kind. */
+  /** Receives the first of every kind. */
   readonly onFinding?: (finding: Finding) => void
-  /** Told of every exchange. */
+  /** Receives every exchange. */
   readonly onExchange?: (number: number, plan: Plan, transcript: Transcript) => void
-  /** Told now and then how many cases were begun. */
+  /** Receives now and then how many cases were begun. */
   readonly onProgress?: (cases: number) => void
 }
 
@@ -56,17 +61,16 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   await using resources = new AsyncDisposableStack()
   const { path: directory } = resources.use(new TemporaryDirectory())
   const findings = new Findings(options.onFinding)
-  const servers: FuzzedServer[] = []
-  for (const site of SITES) servers.push(resources.use(await FuzzedServer.create(site, directory, findings)))
-  const run = new Run(options, servers, findings)
+  const created = SITES.map(async (site) => resources.use(await FuzzedServer.create(site, directory, findings)))
+  const run = new Run(options, await Promise.all(created), findings)
   const lines = await (options.only ? run.only(options.only) : run.all())
-  await Promise.all(servers.map((server) => server.check()))
+  await Promise.all(run.servers.map((server) => server.check()))
   return { findings: findings.all, lines }
 }
 
 class Run {
+  readonly servers: readonly FuzzedServer[]
   readonly #options: FuzzOptions
-  readonly #servers: readonly FuzzedServer[]
   readonly #findings: Findings
   #cases = 0
   #spentMs = 0
@@ -76,7 +80,7 @@ class Run {
 
   constructor(options: FuzzOptions, servers: readonly FuzzedServer[], findings: Findings) {
     this.#options = options
-    this.#servers = servers
+    this.servers = servers
     this.#findings = findings
   }
 
@@ -94,20 +98,25 @@ class Run {
     await this.#until(0.5)
     const isWarm = this.#cases >= WARM_CASES
     const settlingRequests = Math.min(SETTLING_REQUESTS, this.#cases)
-    const memoryAtRest = () => Promise.all(this.#servers.map((server) => server.memoryAtRest(settlingRequests)))
+    const memoryAtRest = () => Promise.all(this.servers.map((server) => server.memoryAtRest(settlingRequests)))
     const warm = await memoryAtRest()
     await this.#until(1)
     const last = await memoryAtRest()
-    for (const [index, { site }] of this.#servers.entries())
-      if (isWarm && (last[index] ?? 0) - (warm[index] ?? 0) > MAX_GROWTH_BYTES)
-        this.#findings.add(`the memory of the server "${site.name}" grew`)
     const statuses = [...this.#statuses].sort().map(([status, count]) => `${formatCount(count)} × ${status}`)
-    const took = `${formatDuration(this.#spentMs)}, ${formatCount(this.#connections)} connections`
-    return [
-      `${formatCount(this.#cases)} cases in ${took}`,
+    const lines = [
+      `${formatCount(this.#cases)} cases in ${formatDuration(this.#spentMs)}, ${formatCount(this.#connections)} connections`,
       `answers: ${statuses.join(', ')}`,
-      ...this.#servers.map((server, index) => describe(server, warm[index], last[index])),
     ]
+    for (const [index, server] of this.servers.entries()) {
+      const [before = 0, after = 0] = [warm[index], last[index]]
+      const { site, bystanderAnswers, slowestBystanderMs, ledger } = server
+      if (isWarm && after - before > MAX_GROWTH_BYTES)
+        this.#findings.add(`the memory of the server "${site.name}" grew`)
+      lines.push(
+        `${site.name}: ${formatBytes(before)} of memory when warm, ${formatBytes(after)} at the end; ${formatCount(bystanderAnswers)} answers to the bystander, the slowest after ${formatDuration(slowestBystanderMs)}; ${formatCount(ledger.acknowledged)} items acknowledged`,
+      )
+    }
+    return lines
   }
 
   /** Case after case, until so much of the whole run is done or a server has died. */
@@ -117,7 +126,7 @@ class Run {
     const isOver = () =>
       this.#cases >= cases * part ||
       performance.now() - startedAt >= ms * part ||
-      this.#servers.some(({ isDead }) => isDead)
+      this.servers.some(({ isDead }) => isDead)
     const work = async () => {
       while (!isOver()) {
         signal?.throwIfAborted()
@@ -126,18 +135,18 @@ class Run {
         await this.#case(number, `c${number}`)
       }
     }
-    for (const server of this.#servers) server.watch()
+    for (const server of this.servers) server.watch()
     const idlers = part === 1 && ms > LEFT_OPEN_MS && ms < Number.POSITIVE_INFINITY ? this.#leaveOpen() : undefined
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     await idlers
-    for (const server of this.#servers) await server.endWatch()
+    for (const server of this.servers) await server.endWatch()
     this.#spentMs = performance.now() - startedAt
   }
 
   /** Makes a case from its number, carries it out, and records what is wrong. */
   async #case(number: number, id: string): Promise<void> {
     const dice = new Dice(this.#options.seed, number)
-    const kind = anyKind(dice)
+    const kind = chosen(CASES, dice.below)
     if (kind !== undefined) return this.#talk(number, dice, kind, id)
     const flaw = await readerFlaw(dice)
     if (flaw !== undefined) this.#findings.add(flaw[0], [number], flaw[1])
@@ -145,7 +154,7 @@ class Run {
 
   async #talk(number: number, dice: Dice, kind: Kind, id: string): Promise<void> {
     // Its number picks the server, so that a case goes to the same one in every run.
-    const server = this.#servers[number % this.#servers.length] as FuzzedServer
+    const server = this.servers[number % this.servers.length] as FuzzedServer
     const { site, port } = server
     let count = 0
     const plan = planOf(dice, kind, { site, port, nextId: () => `${id}-${count++}` })
@@ -168,33 +177,25 @@ class Run {
       if (appends !== undefined) ledger.note(appends, index < due ? reader.answers[index]?.status : undefined)
   }
 
+  /** Connections in each of these states have to be closed. */
   async #leaveOpen(): Promise<void> {
-    const closed = this.#servers.flatMap(({ port }) =>
-      Object.entries(STATES).map(async ([state, sent]) => {
-        if (!(await isClosed(port, sent))) this.#findings.add(`a connection that is ${state} is not closed in time`)
-      }),
-    )
-    await Promise.all(closed)
+    const leave = async (port: number, state: string, sent: string) => {
+      const socket = (await openSocket(port)).on('error', () => {}).resume()
+      socket.write(sent)
+      const isClosed = waitUntil(() => socket.closed, LEFT_OPEN_MS)
+      await isClosed.catch(() => this.#findings.add(`a connection that is ${state} is not closed in time`))
+      socket.destroy()
+    }
+    const ports = this.servers.map(({ port }) => port)
+    await Promise.all(ports.flatMap((port) => STATES.map(([state, sent]) => leave(port, state, sent))))
   }
 }
 
-/** Undefined: a file for the readers. */
-function anyKind(dice: Dice): Kind | undefined {
-  const kinds = Object.values(KINDS)
-  let left = dice.below(kinds.reduce((sum, { weight }) => sum + weight, READER_WEIGHT))
-  return kinds.find(({ weight }) => {
-    left -= weight
-    return left < 0
-  })
-}
-
-function describe({ site, bystanderAnswers, slowestBystanderMs, ledger }: FuzzedServer, warm = 0, last = 0): string {
-  return [
-    `${site.name}: ${formatBytes(warm)} of memory when warm, ${formatBytes(last)} at the end`,
-    `${formatCount(bystanderAnswers)} answers to the bystander, the slowest after ${formatDuration(slowestBystanderMs)}`,
-    `${formatCount(ledger.acknowledged)} items acknowledged`,
-  ].join('; ')
-}
+const STATES = [
+  ['silent', ''],
+  ['in the midst of a head', 'GET /-/health HTTP/1.1\r\nHost: local'],
+  ['idle after an answer', 'GET /-/health HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+] as const
 
 /** What was sent, up to so many bytes, and answered, in lines for people. */
 export function describeExchange({ delivery }: Plan, { ending, sent, reader }: Transcript, most?: number): string[] {
@@ -207,24 +208,4 @@ export function describeExchange({ delivery }: Plan, { ending, sent, reader }: T
     ...(reader.rest.length === 0 ? [] : [`rest: ${shown(reader.rest)}`]),
     `the connection was ${ending}`,
   ]
-}
-
-const STATES = {
-  silent: '',
-  'in the midst of a head': 'GET /-/health HTTP/1.1\r\nHost: local',
-  'idle after an answer': 'GET /-/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
-}
-
-async function isClosed(port: number, sent: string): Promise<boolean> {
-  const socket = await openSocket(port)
-  const { promise: closed, resolve } = Promise.withResolvers<boolean>()
-  socket.on('error', () => {}).once('close', () => resolve(true))
-  socket.resume().write(sent)
-  const timer = setTimeout(resolve, LEFT_OPEN_MS, false)
-  try {
-    return await closed
-  } finally {
-    clearTimeout(timer)
-    socket.destroy()
-  }
 }

@@ -8,7 +8,7 @@ import { Connection } from '../faults/connection.ts'
 import { ReamsProcess, runReams } from '../faults/reams-process.ts'
 import { Findings as WalkFindings } from '../faults/report.ts'
 import { walk } from '../faults/walk.ts'
-import { freePort } from '../store/free-port.ts'
+import { waitUntil } from '../wait-until.ts'
 import type { Findings } from './findings.ts'
 import { Ledger } from './ledger.ts'
 import { LOG, makeStore, type Site, STILL, TOKENS } from './site.ts'
@@ -22,13 +22,12 @@ const BYSTANDER_PAUSE_MS = 20
 const BYSTANDER_PATH = `/${STILL}?page=2`
 /** A process that dies is seen to be dead a little later than its connections. */
 const DEATH_MS = 1_000
-const POLL_MS = 50
 /** Cases that may be to blame when it dies. */
 const RECENT_CASES = 20
 
 export class FuzzedServer implements AsyncDisposable {
   readonly site: Site
-  readonly port: number
+  port = 0
   readonly ledger = new Ledger()
   bystanderAnswers = 0
   slowestBystanderMs = 0
@@ -45,12 +44,11 @@ export class FuzzedServer implements AsyncDisposable {
   /** When nobody is connected. */
   #sockets = 0
 
-  private constructor(site: Site, path: string, port: number, findings: Findings) {
+  private constructor(site: Site, path: string, findings: Findings) {
     this.site = site
-    this.port = port
     this.#path = path
     this.#findings = findings
-    const words = ['serve', '--store', path, '--port', `${port}`, '--log-requests', 'none', ...site.words(port)]
+    const words = ['serve', '--store', path, '--port', '0', '--log-requests', 'none', ...site.words]
     // As bin/reams starts it.
     this.#process = new ReamsProcess(words, { variables: { NODE_OPTIONS: '--max-semi-space-size=4' } })
   }
@@ -59,13 +57,11 @@ export class FuzzedServer implements AsyncDisposable {
     const path = join(directory, `${site.name}.db`)
     await makeStore(path)
     await using resources = new AsyncDisposableStack()
-    const server = resources.use(new FuzzedServer(site, path, await freePort(), findings))
-    await server.#process.address()
+    const server = resources.use(new FuzzedServer(site, path, findings))
+    server.port = Number(new URL(await server.#process.address()).port)
     server.#sockets = openSockets(server.#process.pid)
     using connection = server.#connect()
-    const { status, body } = await connection.get(BYSTANDER_PATH)
-    if (status !== 200) throw new Error(`The server answers ${status} before anything was done to it: ${body}`)
-    server.#rightPage = body
+    server.#rightPage = await connection.read(BYSTANDER_PATH)
     resources.move()
     return server
   }
@@ -81,7 +77,7 @@ export class FuzzedServer implements AsyncDisposable {
 
   /** Whether a connection broke because the process ended; if so, that is noted, with the cases that may have ended it. */
   async hasDied(): Promise<boolean> {
-    for (let waitedMs = 0; waitedMs < DEATH_MS && !this.#process.hasEnded; waitedMs += POLL_MS) await sleep(POLL_MS)
+    await waitUntil(() => this.#process.hasEnded, DEATH_MS).catch(() => {})
     if (!this.#process.hasEnded || this.isDead) return this.isDead
     this.isDead = true
     const { status, stderr } = await this.#process.ends()
@@ -130,9 +126,9 @@ export class FuzzedServer implements AsyncDisposable {
     }
     await Promise.all(Array.from({ length: SETTLING_CONNECTIONS }, settle))
     const { pid } = this.#process
-    const left = () => openSockets(pid) - this.#sockets
-    for (let waitedMs = 0; waitedMs < REST_MS && left() > 0; waitedMs += POLL_MS) await sleep(POLL_MS)
-    if (left() > 0) this.#findings.add(`the server "${this.site.name}" still has sockets of clients that are gone`)
+    await waitUntil(() => openSockets(pid) <= this.#sockets, REST_MS).catch(() =>
+      this.#findings.add(`the server "${this.site.name}" still has sockets of clients that are gone`),
+    )
     return readMemory(pid)?.rssBytes ?? 0
   }
 
@@ -175,11 +171,11 @@ function openSockets(pid: number): number {
   }
 }
 
+/** False for what was closed since the directory was read. */
 function isSocket(link: string): boolean {
   try {
     return readlinkSync(link).startsWith('socket:')
   } catch {
-    // Closed since the directory was read.
     return false
   }
 }

@@ -44,7 +44,7 @@ export const UNKNOWN_TOKEN = tokenOf('unknown')
 export interface Site {
   readonly name: string
   /** What follows `reams serve`, besides store and port. */
-  readonly words: (port: number) => readonly string[]
+  readonly words: readonly string[]
   readonly requiresToken: boolean
   /** The path of the base URL. */
   readonly basePath: string
@@ -58,13 +58,13 @@ const USUAL = { requiresToken: false, basePath: '', bodyBytes: 64 * 1024 * 1024,
 const CACHE_BYTES = 16_000_000
 
 export const SITES: readonly [Site, ...Site[]] = [
-  { ...USUAL, name: 'plain', words: () => ['--cache-bytes', `${CACHE_BYTES}`] },
-  { ...USUAL, name: 'closed', words: () => ['--require-token', '--cache-bytes', '0'], requiresToken: true },
+  { ...USUAL, name: 'plain', words: ['--cache-bytes', `${CACHE_BYTES}`] },
+  { ...USUAL, name: 'closed', words: ['--require-token', '--cache-bytes', '0'], requiresToken: true },
   {
     ...USUAL,
     name: 'proxied',
-    words: (port) => [
-      ...['--base-url', `http://127.0.0.1:${port}/data/v1`, '--cache-bytes', `${CACHE_BYTES}`],
+    words: [
+      ...['--base-url', 'http://127.0.0.1/data/v1', '--cache-bytes', `${CACHE_BYTES}`],
       ...['--body-bytes', '200000', '--item-bytes', '20000'],
     ],
     basePath: '/data/v1',

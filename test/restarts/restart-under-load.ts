@@ -1,14 +1,18 @@
 /** Restarts two servers behind nginx by turns, while clients read and write, and counts what failed. */
 
-import { Agent, request } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { putLines } from '../cli/items.ts'
-import { RunningCli, runCli } from '../cli/run-cli.ts'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRandom } from '../../bench/random.ts'
+import { temporaryFilesOf } from '../cli/run-cli.ts'
+import { ReamsProcess } from '../faults/reams-process.ts'
+import { type Findings, Report } from '../faults/report.ts'
+import { StoreUnderTest } from '../faults/store-under-test.ts'
 import { shownConfigurations, startNginx } from '../nginx.ts'
 import { freePort } from '../store/free-port.ts'
+import { waitUntil } from '../wait-until.ts'
 
-const READERS = 8
-const WRITERS = 8
+/** Without idempotency keys: no client sends anything again. */
+const CLIENTS = { readers: 8, writers: 0, keylessWriters: 8, isSteady: true }
 /** Requests that the servers answer between two restarts, at least: each has warm connections to both. */
 const REQUESTS_BETWEEN = 200
 
@@ -16,8 +20,8 @@ interface RestartOptions {
   /** An empty one. */
   readonly directory: string
   readonly restarts: number
-  /** More words for `reams serve`. */
-  readonly words?: readonly string[]
+  /** Processes of each server. */
+  readonly workers: number
   readonly signal?: AbortSignal
   readonly onRestart?: (done: number) => void
 }
@@ -25,102 +29,66 @@ interface RestartOptions {
 export interface RestartReport {
   readonly reads: number
   readonly writes: number
-  /** What went wrong with each request that failed, whether a failed write was stored all the same, and nginx's log. */
-  readonly failures: readonly string[]
-  /** Acknowledged items that are missing, and items that are stored more than once. */
-  readonly lost: number
+  /** Requests that failed, and what is wrong with the store in the end. */
+  readonly findings: Findings
+  /** Of nginx. */
+  readonly log: string
 }
 
 export async function restartUnderLoad(options: RestartOptions): Promise<RestartReport> {
-  const { directory, restarts, words = [], signal } = options
-  await putLines(directory, 'events', '{"id":0}')
-  await putLines(directory, 'written', '{"id":0}')
-  const { stdout: token } = await runCli(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
-  const ports = [await freePort(), await freePort()]
-  const proxyPort = await freePort()
-  const failures: string[] = []
-  const acknowledged: number[] = []
-  const failedWrites: number[] = []
+  const { directory, restarts, workers, signal, onRestart } = options
+  const report = new Report()
+  const { findings } = report
+  const location = join(directory, 'reams.db')
+  // Bodies that nginx keeps in files are written by another user.
+  mkdirSync(temporaryFilesOf(directory), { recursive: true })
+  chmodSync(directory, 0o755)
+  chmodSync(temporaryFilesOf(directory), 0o777)
   await using resources = new AsyncDisposableStack()
+  const subject = resources.use(await StoreUnderTest.create({ location }, report, createRandom(1)))
+  const proxyPort = await freePort()
+  const url = `http://127.0.0.1:${proxyPort}`
 
-  const start = async (port: number): Promise<RunningCli> => {
-    const address = ['--port', String(port), '--base-url', `http://127.0.0.1:${proxyPort}`]
-    const server = new RunningCli(['serve', ...address, '--log-requests', 'errors', ...words], { in: directory })
-    resources.defer(() => void server.child.kill('SIGKILL'))
-    await server.prints('Ctrl-C stops it.')
-    return server
+  const start = async (port: number) => {
+    const words = [
+      'serve',
+      '--port',
+      `${port}`,
+      '--base-url',
+      url,
+      '--log-requests',
+      'errors',
+      '--workers',
+      `${workers}`,
+    ]
+    const server = resources.use(new ReamsProcess(words, { variables: { REAMS_STORE: location } }))
+    return { server, port: Number(new URL(await server.address()).port) }
   }
-  const servers = await Promise.all(ports.map(start))
+  let [older, newer] = [await start(0), await start(0)]
   const [, shown = ''] = shownConfigurations()
-  const nginx = resources.use(
-    await startNginx(
-      directory,
-      ['8080', '8081'].reduce(
-        (text, port, index) => text.replace(`127.0.0.1:${port}`, `127.0.0.1:${ports[index]}`),
-        shown.replace('listen 80', `listen 127.0.0.1:${proxyPort}`),
-      ),
-    ),
+  const configuration = [older, newer].reduce(
+    (text, { port }, index) => text.replace(`127.0.0.1:${8080 + index}`, `127.0.0.1:${port}`),
+    shown.replace('listen 80', `listen 127.0.0.1:${proxyPort}`),
   )
+  const nginx = resources.use(await startNginx(directory, configuration))
 
-  const agent = new Agent({ keepAlive: true, maxSockets: READERS + WRITERS })
-  resources.defer(() => agent.destroy())
-  const send = (method: string, path: string, body?: string): Promise<number> =>
-    new Promise((resolve, reject) => {
-      const headers = { Authorization: `Bearer ${token.trim()}`, 'Content-Type': 'application/json' }
-      request({ agent, port: proxyPort, method, path, headers }, (answer) => {
-        answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
-        answer.once('error', reject)
-      })
-        .once('error', reject)
-        .end(body)
-    })
-
-  let isOver = false
-  const counts = { reads: 0, writes: 0 }
-  /** Returns whether it succeeded. */
-  const attempt = async (kind: keyof typeof counts, good: number, sent: Promise<number>): Promise<boolean> => {
-    const status = await sent.catch((error: Error) => error.message)
-    counts[kind]++
-    if (status !== good) failures.push(`${new Date().toISOString()} ${kind}: ${status}`)
-    return status === good
-  }
-  const readOn = async (): Promise<void> => {
-    while (!isOver) await attempt('reads', 200, send('GET', '/events'))
-  }
-  let nextId = 1
-  const writeOn = async (): Promise<void> => {
-    while (!isOver) {
-      const id = nextId++
-      const isStored = await attempt('writes', 201, send('POST', '/written', `{"id":${id}}`))
-      ;(isStored ? acknowledged : failedWrites).push(id)
-    }
-  }
-  const clients = [...Array.from({ length: READERS }, readOn), ...Array.from({ length: WRITERS }, writeOn)]
+  const workload = subject.work({ ...CLIENTS, url })
+  const requests = () => workload.reads + workload.acknowledgements.length
   try {
     for (let done = 0; done < restarts; done++) {
       signal?.throwIfAborted()
-      const before = counts.reads + counts.writes
-      while (counts.reads + counts.writes < before + REQUESTS_BETWEEN) await sleep(5)
-      const which = done % servers.length
-      const ended = await servers[which]?.stop('SIGTERM')
-      if (ended?.status !== 0 || ended.stderr !== '')
-        failures.push(`the server: status ${ended?.status}, ${ended?.stderr}`)
-      servers[which] = await start(ports[which] ?? 0)
-      options.onRestart?.(done + 1)
+      const due = requests() + REQUESTS_BETWEEN
+      await waitUntil(() => requests() >= due || findings.total > 0)
+      const { status, stderr } = await older.server.stop()
+      // A 404 is logged too.
+      const errors = stderr.split('\n').filter((line) => line !== '' && !line.includes('"status":404'))
+      if (status !== 0 || errors.length > 0) findings.add('other', `a server ended with ${status}: ${errors}`)
+      ;[older, newer] = [newer, await start(older.port)]
+      onRestart?.(done + 1)
     }
   } finally {
-    isOver = true
-    await Promise.all(clients)
+    await workload.stop()
   }
-  const { stdout: lines } = await runCli(['export', 'written'], { in: directory })
-  const stored = new Map<number, number>()
-  for (const line of lines.trim().split('\n')) {
-    const { id } = JSON.parse(line) as { id: number }
-    stored.set(id, (stored.get(id) ?? 0) + 1)
-  }
-  for (const id of failedWrites) failures.push(`failed write ${id}: ${stored.has(id) ? 'stored' : 'not stored'}`)
-  if (failures.length > 0) failures.push(nginx.log())
-  const missing = acknowledged.filter((id) => !stored.has(id)).length
-  const repeated = [...stored.values()].filter((times) => times > 1).length
-  return { ...counts, failures, lost: missing + repeated }
+  await subject.check()
+  return { reads: workload.reads, writes: workload.acknowledgements.length, findings, log: nginx.log() }
 }

@@ -1,9 +1,7 @@
 /** `npm run test:restarts`: restarts two servers behind nginx under load, and fails if a client saw an error. */
 
-import { mkdirSync } from 'node:fs'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { formatCount } from '../../src/contract/message-text.ts'
-import { temporaryFilesOf } from '../cli/run-cli.ts'
 import { parseWords, runCommand, wholeNumber } from '../faults/command.ts'
 import { lackOf, NGINX } from '../faults/needs.ts'
 import { restartUnderLoad } from './restart-under-load.ts'
@@ -23,21 +21,23 @@ async function main(words: readonly string[], signal: AbortSignal): Promise<numb
     return 0
   }
   using directory = new TemporaryDirectory()
-  mkdirSync(temporaryFilesOf(directory.path))
-  const { reads, writes, failures, lost } = await restartUnderLoad({
+  const { reads, writes, findings, log } = await restartUnderLoad({
     directory: directory.path,
     restarts: wholeNumber('restarts', restarts),
-    words: ['--workers', String(wholeNumber('workers', workers))],
+    workers: wholeNumber('workers', workers),
     signal,
     onRestart: (done) => {
       if (done % 10 === 0) console.error(`${done} restarts`)
     },
   })
-  for (const failure of failures) console.error(failure)
+  for (const message of findings.messages) console.error(message)
+  if (findings.total > 0) console.error(log)
+  const { other: failed, ...wrong } = findings.counts
+  const lost = Object.values(wrong).reduce((sum, count) => sum + count)
   console.log(
-    `${restarts} restarts: ${formatCount(reads)} reads, ${formatCount(writes)} writes, ${failures.length} failed, ${lost} lost`,
+    `${restarts} restarts: ${formatCount(reads)} reads, ${formatCount(writes)} writes, ${failed} failed, ${lost} lost`,
   )
-  return failures.length === 0 && lost === 0 ? 0 : 1
+  return findings.total === 0 ? 0 : 1
 }
 
 await runCommand(USAGE, main)

@@ -3,12 +3,12 @@
 import { join } from 'node:path'
 import { loggingTo, REAMS, runProgram, startServer } from '../../bench/child-process.ts'
 import { cpuMs } from '../../bench/cpu-time.ts'
-import { alignTable, formatDuration } from '../../src/cli/output.ts'
+import { formatDuration } from '../../src/cli/output.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { formatCount } from '../../src/contract/message-text.ts'
 import { parseWords, runCommand, WrongUse } from '../faults/command.ts'
 import { freePort } from '../store/free-port.ts'
-import { type Quarter, ServerSamples } from './server-samples.ts'
+import { ServerSamples } from './server-samples.ts'
 import { SoakLoad } from './soak-load.ts'
 
 /** A shorter run is over before the cache and the heap have their size. */
@@ -57,10 +57,8 @@ async function serveUnder(load: SoakLoad, log: string, minutes: number, signal: 
   using samples = new ServerSamples(server.pid)
   const startedAt = performance.now()
   const progress = setInterval(() => {
-    const { rssMegabytes = 0, descriptors, threads } = samples.last ?? {}
-    const held = `${rssMegabytes.toFixed(1)} MB, ${descriptors} descriptors, ${threads} threads`
     const after = formatDuration(performance.now() - startedAt)
-    console.error(`${after}: ${held}, ${load.done.unexpected.length} unexpected responses`)
+    console.error(`${after}: ${samples.last}, ${load.done.unexpected.length} unexpected responses`)
   }, PROGRESS_EVERY_MS)
   try {
     const over = AbortSignal.any([signal, AbortSignal.timeout(minutes * 60_000)])
@@ -69,30 +67,21 @@ async function serveUnder(load: SoakLoad, log: string, minutes: number, signal: 
     clearInterval(progress)
   }
   signal.throwIfAborted()
-  const quarters = samples.quarters()
-  console.log(tableOf(quarters))
+  for (const figure of ['megabytes', 'descriptors', 'threads'] as const) {
+    const quarters = samples
+      .quarters(figure)
+      .map((quarter) => `${quarter.mean.toFixed(1)} (${quarter.most.toFixed(1)})`)
+    console.log(`${figure} by quarters, mean and most: ${quarters.join(', ')}`)
+  }
   console.log(`processor: ${((cpuMs([server.pid]) / (performance.now() - startedAt)) * 100).toFixed(0)} % of one core`)
   for (const [kind, count] of load.done.counts) console.log(`${kind}: ${formatCount(count)}`)
-  return [...judge(quarters, minutes), await compareCounts(load, server.url)]
+  return [...judge(samples, minutes), await compareCounts(load, server.url)]
 }
 
-function tableOf(quarters: readonly Quarter[]): string {
-  const header = ['quarter', 'RSS, mean', 'most', 'descriptors, mean', 'most', 'threads, most']
-  const rows = quarters.map(({ rssMegabytes: rss, descriptors, threads }, index) => [
-    `${index + 1}`,
-    `${rss.mean.toFixed(1)} MB`,
-    `${rss.most.toFixed(1)} MB`,
-    descriptors.mean.toFixed(1),
-    `${descriptors.most}`,
-    `${threads.most}`,
-  ])
-  return alignTable([header, ...rows], [1, 2, 3, 4, 5])
-}
-
-function judge([, second, , last]: readonly Quarter[], minutes: number): Verdict[] {
-  if (second === undefined || last === undefined) return []
-  const growth = last.rssMegabytes.mean / second.rssMegabytes.mean
-  const more = last.descriptors.mean - second.descriptors.mean
+function judge(samples: ServerSamples, minutes: number): Verdict[] {
+  const [megabytes, descriptors] = [samples.quarters('megabytes'), samples.quarters('descriptors')]
+  const growth = (megabytes[3]?.mean ?? 0) / (megabytes[1]?.mean ?? 0)
+  const more = (descriptors[3]?.mean ?? 0) - (descriptors[1]?.mean ?? 0)
   return [
     {
       text: `memory, mean of the last quarter ÷ of the second: ${growth.toFixed(3)} (at most ${MOST_GROWTH})`,

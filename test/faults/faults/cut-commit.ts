@@ -1,7 +1,7 @@
 /** The line to PostgreSQL is cut right before or right after COMMIT is sent. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startProxy, type TcpProxy } from '../../store/tcp-proxy.ts'
+import { waitUntil } from '../../wait-until.ts'
 import type { Trial } from '../fault.ts'
 import { eachRound } from '../rounds.ts'
 
@@ -59,7 +59,7 @@ export async function cutOnce({ random, report }: Trial, proxies: readonly TcpPr
       isCut = true
       return moment === 'before' ? at : at + COMMIT.length
     }
-  for (const startedAt = performance.now(); !isCut && performance.now() - startedAt < MAX_MS_UNTIL_CUT; ) await sleep(1)
+  await waitUntil(() => isCut, MAX_MS_UNTIL_CUT).catch(() => {})
   for (const proxy of proxies) proxy.judge = () => 'pass'
   if (isCut) cuts[moment]++
   else report.findings.add('other', 'there was no commit to be cut')

@@ -3,11 +3,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntil } from '../../wait-until.ts'
 import type { Trial } from '../fault.ts'
 import { fillDisk, mountTmpfs } from '../mounts.ts'
-import type { Report } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
-import type { Workload } from '../workload.ts'
 
 /** Enough for what all rounds write. */
 const DISK_MEGABYTES = 256
@@ -28,7 +27,8 @@ export async function runFullDisk({ directory, rounds, random, report, beginRoun
     await sleep(random(PHASE_MS))
     workload.tolerated = [507]
     fillDisk(ballast)
-    await firstRefusal(workload, report)
+    const refusal = waitUntil(() => workload.failures > 0, MAX_MS_UNTIL_FULL)
+    await refusal.catch(() => report.findings.add('other', 'no write was answered 507, although the disk is full'))
     await sleep(PHASE_MS)
     rmSync(ballast)
     workload.tolerated = []
@@ -38,10 +38,4 @@ export async function runFullDisk({ directory, rounds, random, report, beginRoun
     await subject.check()
   }
   report.notes.push(`${refused} writes were answered 507`)
-}
-
-async function firstRefusal(workload: Workload, report: Report): Promise<void> {
-  for (const startedAt = performance.now(); workload.failures === 0; await sleep(10))
-    if (performance.now() - startedAt > MAX_MS_UNTIL_FULL)
-      return report.findings.add('other', 'no write was answered 507, although the disk is full')
 }

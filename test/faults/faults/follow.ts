@@ -10,11 +10,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatCount } from '../../../src/contract/message-text.ts'
 import type { PostgresCluster } from '../../store/postgres-cluster.ts'
 import { Bank, type Counts, checkState } from '../bank.ts'
+import { WrongAnswer } from '../connection.ts'
 import type { Trial } from '../fault.ts'
-import { MortalServer, WrongAnswer } from '../mortal-server.ts'
-import { runReams, WatchedProcess } from '../reams-process.ts'
+import { MortalServer } from '../mortal-server.ts'
+import { ReamsProcess, runReams } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
-import { addToken } from '../store-under-test.ts'
+import { addToken, checkStore } from '../store-under-test.ts'
+import { WatchedCommand } from '../watched-command.ts'
 
 const NAME = 'accounts'
 
@@ -62,6 +64,10 @@ export async function followBank(trial: Trial): Promise<void> {
 const STRIKES = ['kill-follower', 'kill-server', 'kill-postgres', 'take-over', 'cut', 'freeze'] as const
 type Strike = (typeof STRIKES)[number]
 
+/** One that does not reach PostgreSQL when it is started ends, and says why. */
+const AWAY = /The connection was lost|Nothing listens there|The server is stopping|Check that the server is running/
+const START_MS = 5_000
+
 /** One bank, and what follows it. */
 class Following implements AsyncDisposable {
   readonly #trial: Trial
@@ -70,13 +76,10 @@ class Following implements AsyncDisposable {
   readonly #bank: Bank
   readonly #store: string
   readonly #server: MortalServer
-  readonly #words: readonly string[]
-  /** Those that live, the oldest first. */
-  #followers: Follower[] = []
+  readonly #command: WatchedCommand<Follower>
   #isFirst = true
   #isLoaded = false
   #isReading = false
-  #isOver = false
   states = 0
 
   private constructor(trial: Trial, cluster: PostgresCluster, bank: Bank, store: string, token: string) {
@@ -87,7 +90,14 @@ class Following implements AsyncDisposable {
     this.#store = store
     this.#server = new MortalServer(store, token)
     const isShort = trial.random(3) === 0
-    this.#words = ['--every', '100ms', '--install', ...(isShort ? ['--queue-rows', `${SHORT_QUEUE}`] : [])]
+    const words = ['--every', '100ms', '--install', ...(isShort ? ['--queue-rows', `${SHORT_QUEUE}`] : [])]
+    this.#command = new WatchedCommand(
+      () => new Follower(cluster, bank.table, store, words),
+      ({ status, stderr }, { startedAt }) => {
+        const isAway = status === 3 && performance.now() - startedAt < START_MS && AWAY.test(stderr)
+        if (!isAway) this.#findings.add('other', `a follower ended with ${status}: ${stderr.slice(-250)}`)
+      },
+    )
   }
 
   static async begin(trial: Trial, cluster: PostgresCluster, bank: Bank, store: string): Promise<Following> {
@@ -97,14 +107,14 @@ class Following implements AsyncDisposable {
     return following
   }
 
-  /** Answers what was done. */
+  /** Returns what was done. */
   async run(): Promise<readonly Strike[]> {
     const { random, report } = this.#trial
     const plan = Array.from({ length: 1 + random(MAX_STRIKES) }, () => STRIKES[random(STRIKES.length)] ?? 'cut')
     this.#bank.open()
     this.#isReading = true
     const readers = Array.from({ length: READERS }, () => this.#read())
-    if (this.#followers.length === 0) this.#start()
+    if (this.#command.processes.length === 0) this.#command.start()
     for (const strike of plan) {
       await this.#moment()
       await this.#strike(strike)
@@ -123,12 +133,11 @@ class Following implements AsyncDisposable {
 
   /** `reams unfollow` ends all followers and leaves nothing behind. */
   async end(): Promise<void> {
-    this.#isOver = true
-    const ends = this.#followers.map((follower) => follower.isToEnd())
+    const followers = this.#command.release()
     const variables = { REAMS_TABLE_FROM: this.#cluster.url() }
     const { status, stderr } = await runReams(['unfollow', '--table', this.#bank.table], { variables })
     if (status !== 0) this.#findings.add('other', `reams unfollow: ${stderr}`)
-    for (const result of await Promise.all(ends))
+    for (const result of await Promise.all(followers.map((follower) => follower.ends())))
       if (!result.stderr.includes('is not followed any more'))
         this.#findings.add(
           'other',
@@ -137,70 +146,48 @@ class Following implements AsyncDisposable {
     await using client = await this.#cluster.connect()
     const { rows } = await client.query(`SELECT FROM pg_namespace WHERE nspname = 'reams_follow'`)
     if (rows.length > 0) this.#findings.add('other', 'after reams unfollow, the schema is still there')
-    const verified = await runReams(['verify'], { variables: { REAMS_STORE: this.#store } })
-    if (verified.status !== 0) this.#findings.add('other', `reams verify: ${verified.stdout}${verified.stderr}`)
+    await checkStore(this.#store, this.#findings)
   }
 
   // What is done to them
-
-  #start(): Follower {
-    const follower = new Follower(this.#cluster, this.#bank.table, this.#store, this.#words)
-    this.#followers.push(follower)
-    follower.endsByItself().then(({ status, stderr }) => {
-      const isAway = status === 3 && performance.now() - follower.startedAt < START_MS && AWAY.test(stderr)
-      if (!isAway) this.#findings.add('other', `a follower ended with ${status}: ${stderr.slice(-250)}`)
-      // As whoever watches over it would.
-      this.#followers = this.#followers.filter((each) => each !== follower)
-      if (!this.#isOver) this.#start()
-    })
-    return follower
-  }
 
   /** Of the first round, often within the first load. */
   async #moment(): Promise<void> {
     const { random } = this.#trial
     if (!this.#isFirst) return sleep(random(MOMENT_MS))
-    await this.#followers[0]?.connected()
+    await this.#command.processes[0]?.connected()
     await sleep(random(FIRST_MOMENT_MS))
   }
 
-  async #strike(strike: Strike): Promise<void> {
+  async #strike(strike: Strike): Promise<unknown> {
+    const { random } = this.#trial
     switch (strike) {
       case 'kill-follower':
-        return this.#killFollower()
+        return this.#command.kill(random, MOMENT_MS)
       case 'kill-server':
-        await this.#server.killAndStart()
-        return
+        return this.#server.killAndStart()
       case 'kill-postgres':
         return this.#cluster.strike(() => this.#cluster.killAll())
       case 'take-over':
         await this.#startSecond()
-        return this.#killFollower()
+        return this.#command.kill(random, MOMENT_MS)
       case 'cut':
-        if (this.#trial.random(2) === 0) await this.#startSecond()
-        return this.#followers[0]?.cut()
+        if (random(2) === 0) await this.#startSecond()
+        return this.#command.processes[0]?.cut()
       case 'freeze':
         return this.#freeze()
     }
   }
 
-  async #killFollower(): Promise<void> {
-    const { random } = this.#trial
-    await this.#followers.shift()?.kill()
-    if (this.#followers.length > 0) return
-    if (random(2) === 0) await sleep(random(MOMENT_MS))
-    this.#start()
-  }
-
   async #startSecond(): Promise<void> {
-    if (this.#followers.length < 2) await this.#start().connected()
+    if (this.#command.processes.length < 2) await this.#command.start().connected()
     await sleep(this.#trial.random(FIRST_MOMENT_MS))
   }
 
   /** It stands still, and loses its connection; another one takes over; then it goes on with what it had read. */
   async #freeze(): Promise<void> {
     await this.#startSecond()
-    const [first] = this.#followers
+    const [first] = this.#command.processes
     first?.freeze()
     await first?.cut()
     await sleep(500 + this.#trial.random(2_000))
@@ -213,7 +200,7 @@ class Following implements AsyncDisposable {
     let counts: Counts = new Map()
     while (this.#isReading) {
       try {
-        const { texts, path } = await this.#server.readState(NAME)
+        const { texts, path } = await this.#server.readState(NAME, this.#findings)
         counts = checkState(path, texts, counts, this.#findings)
         this.states++
         this.#isLoaded = true
@@ -249,7 +236,7 @@ class Following implements AsyncDisposable {
         found = JSON.stringify({ ...follower, ...queue[0] })
       }
       if (performance.now() - startedAt < CATCH_UP_MS) continue
-      const told = this.#followers.map(({ stderr }) => stderr).join('\n')
+      const told = this.#command.processes.map(({ stderr }) => stderr).join('\n')
       return this.#findings.add('other', `after ${plan} nobody catches up: ${found}; ${told.slice(-200)}`)
     }
   }
@@ -257,7 +244,7 @@ class Following implements AsyncDisposable {
   async #compare(plan: readonly Strike[]): Promise<void> {
     const rows = await this.#bank.rows()
     const differing = async () => {
-      const items = new Set((await this.#server.readState(NAME)).texts)
+      const items = new Set((await this.#server.readState(NAME, this.#findings)).texts)
       const missing = rows.filter((row) => !items.delete(row)).length
       return missing + items.size === 0
         ? undefined
@@ -270,21 +257,16 @@ class Following implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true
     this.#isReading = false
     await this.#bank.close()
-    await Promise.all(this.#followers.map((follower) => follower.kill()))
+    await this.#command[Symbol.asyncDispose]()
     await this.#server[Symbol.asyncDispose]()
   }
 }
 
-/** One that does not reach PostgreSQL when it is started ends, and says why. */
-const AWAY = /The connection was lost|Nothing listens there|The server is stopping|Check that the server is running/
-const START_MS = 5_000
-
 let followers = 0
 
-class Follower extends WatchedProcess {
+class Follower extends ReamsProcess {
   readonly #cluster: PostgresCluster
   readonly #application: string
 
@@ -298,21 +280,17 @@ class Follower extends WatchedProcess {
 
   /** Resolves when it was seen in the database, or has ended. */
   async connected(): Promise<void> {
-    await using client = await this.#cluster.connect()
-    while (!this.hasEnded) {
-      const { rowCount } = await client.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [
-        this.#application,
-      ])
-      if (rowCount !== 0) return
-      await sleep(10)
-    }
+    while (!this.hasEnded && (await this.#connections('pid')) === 0) await sleep(10)
   }
 
   /** Its connection to the table. */
   async cut(): Promise<void> {
+    await this.#connections('pg_terminate_backend(pid)')
+  }
+
+  async #connections(what: string): Promise<number | null> {
     await using client = await this.#cluster.connect()
-    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
-      this.#application,
-    ])
+    const of = 'pg_stat_activity WHERE application_name = $1'
+    return (await client.query(`SELECT ${what} FROM ${of}`, [this.#application])).rowCount
   }
 }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CliResult } from '../../cli/run-cli.ts'
+import { waitUntil } from '../../wait-until.ts'
 import type { Trial } from '../fault.ts'
 import { EndedEarly } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
@@ -52,9 +53,12 @@ async function failOnce(
   const traceFile = join(directory, 'trace')
   const inject = `inject=${calls}:error=EIO:when=${n}`
   await subject.server.kill()
-  const endedEarly = await startedWithin(subject, [...TRACING, '-e', inject, '-o', traceFile])
-  if (endedEarly !== undefined) {
-    checkMessage(endedEarly, findings)
+  try {
+    await subject.start([...TRACING, '-e', inject, '-o', traceFile])
+  } catch (error) {
+    // The error came when it opened the store.
+    if (!(error instanceof EndedEarly)) throw error
+    checkMessage(error.ended, findings)
     await subject.recover()
     return 'exited'
   }
@@ -75,24 +79,10 @@ async function failOnce(
   return hasExited ? 'exited' : workload.failures > 0 ? 'recovered' : 'unnoticed'
 }
 
-/** How the server ended, if the error came when it opened the store. */
-async function startedWithin(subject: StoreUnderTest, wrapper: readonly string[]): Promise<CliResult | undefined> {
-  try {
-    await subject.start(wrapper)
-    return undefined
-  } catch (error) {
-    if (error instanceof EndedEarly) return error.ended
-    throw error
-  }
-}
-
-async function errorInjected(traceFile: string, subject: StoreUnderTest): Promise<boolean> {
-  for (const startedAt = performance.now(); performance.now() - startedAt < MAX_MS_UNTIL_ERROR; await sleep(10)) {
-    const { hasEnded } = subject.server
-    if (readSystemCalls(traceFile).some(({ isInjected }) => isInjected)) return true
-    if (hasEnded) return false
-  }
-  return false
+async function errorInjected(traceFile: string, { server }: StoreUnderTest): Promise<boolean> {
+  const isInjected = () => readSystemCalls(traceFile).some((call) => call.isInjected)
+  await waitUntil(() => server.hasEnded || isInjected(), MAX_MS_UNTIL_ERROR).catch(() => {})
+  return isInjected()
 }
 
 /** A server that gives up says why, in words. */
@@ -113,7 +103,7 @@ function checkSyncs(
       findings.add('other', `${id} was acknowledged without a sync`)
 }
 
-export interface SystemCall {
+interface SystemCall {
   readonly name: string
   /** The file that it was about. */
   readonly path: string
@@ -129,7 +119,7 @@ const RESUMPTION = /^(\d+) +[\d.]+ <\.\.\. \w+ resumed>/
 const END = /\) += (-?\d+).*?(\(INJECTED\))?$/
 
 /** Calls that have ended, in the order of their ends. */
-export function readSystemCalls(file: string): SystemCall[] {
+function readSystemCalls(file: string): SystemCall[] {
   const calls: SystemCall[] = []
   // Where threads get in each other's way a call is on two lines, and its thread has no other call between them.
   const begun = new Map<string, Pick<SystemCall, 'name' | 'path' | 'startedMs'>>()

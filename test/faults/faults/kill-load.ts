@@ -4,12 +4,14 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { DataLocation } from '../../../src/cli/data-location.ts'
 import { runSql } from '../../store/postgres-engine.ts'
+import { waitUntil } from '../../wait-until.ts'
 import type { Trial } from '../fault.ts'
 import { ReamsProcess, runReams } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
-import { type StorePlace, StoreUnderTest } from '../store-under-test.ts'
+import { checkStore, type StorePlace, StoreUnderTest } from '../store-under-test.ts'
 import { walk } from '../walk.ts'
 
 /** The collection of the loads; the clients write to the others. */
@@ -27,42 +29,20 @@ const MAX_BUSY_MS = { file: 0, database: 15_000 }
 /** How long leftovers may still be there that are in nobody's way. In a database it is looked for them once a minute. */
 const MAX_UNTIDY_MS = { file: 10_000, database: 70_000 }
 
-/** What is killed in a round. */
-interface Victim {
-  readonly words: readonly string[]
-  /** What the collection may hold afterwards: what it held before, or what it was to hold. */
-  readonly states: readonly (readonly string[])[]
-}
-
 /** With and without `--replace`. */
-export function killImports(trial: Trial, newPlace: () => StorePlace): Promise<void> {
-  const old = writeItems(trial.directory, 'old', OLD_ITEMS)
-  return killLoads(trial, newPlace, async (subject, added, round) => {
-    await importWhole(subject, old)
-    const isReplacement = round % 2 === 1
-    return {
-      words: [...importOf(added), ...(isReplacement ? ['--replace'] : [])],
-      states: [old.texts, isReplacement ? added.texts : [...old.texts, ...added.texts]],
-    }
-  })
-}
-
-async function killLoads(
-  trial: Trial,
-  newPlace: () => StorePlace,
-  prepare: (subject: StoreUnderTest, many: ItemFile, round: number) => Promise<Victim>,
-): Promise<void> {
+export async function killImports(trial: Trial, newPlace: () => StorePlace): Promise<void> {
   const { directory, rounds, random, report, beginRound } = trial
   const { findings } = report
   await using subject = await StoreUnderTest.create(newPlace(), report, random)
-  const many = writeItems(directory, 'new', NEW_ITEMS)
-  const usualMs = await importWhole(subject, many)
+  const [old, added] = [writeItems(directory, 'old', OLD_ITEMS), writeItems(directory, 'new', NEW_ITEMS)]
+  const usualMs = await importWhole(subject, added)
   const outcomes = { killed: 0, old: 0, swept: 0 }
   for (let round = 0; round < rounds; round++) {
     beginRound()
-    const { words, states } = await prepare(subject, many, round)
+    await importWhole(subject, old)
+    const isReplacement = round % 2 === 1
     const workload = subject.work({ writers: 2 })
-    await using victim = new ReamsProcess(words, subject.named)
+    await using victim = new ReamsProcess([...importOf(added), ...(isReplacement ? ['--replace'] : [])], subject.named)
     // Mostly while it loads, which is when it has something to leave behind.
     if (random(4) > 0) while ((await marksIn(subject.path)) === 0 && !victim.hasEnded) await sleep(5)
     await sleep(random(usualMs * LOADING_PART))
@@ -70,13 +50,17 @@ async function killLoads(
     await victim.kill()
     await workload.stop()
     await subject.check()
+    // What the collection held before, or what it was to hold.
+    const states = [old.texts, isReplacement ? added.texts : [...old.texts, ...added.texts]]
     if ((await stateOf(subject, states, findings)) === 0) outcomes.old++
     if ((await marksIn(subject.path)) > 0) outcomes.swept++
     await writeOne(subject, findings)
     await checkNothingStays(subject, findings)
   }
-  const { killed, old, swept } = outcomes
-  report.notes.push(`${killed} were killed before their end, ${old} changed nothing, ${swept} left something behind`)
+  const { killed, old: unchanged, swept } = outcomes
+  report.notes.push(
+    `${killed} were killed before their end, ${unchanged} changed nothing, ${swept} left something behind`,
+  )
 }
 
 interface ItemFile {
@@ -104,12 +88,14 @@ async function importWhole(subject: StoreUnderTest, file: ItemFile): Promise<num
 }
 
 /** Which of the states the collection is in. */
-async function stateOf(subject: StoreUnderTest, states: Victim['states'], findings: Findings): Promise<number> {
+async function stateOf(
+  subject: StoreUnderTest,
+  states: readonly (readonly string[])[],
+  findings: Findings,
+): Promise<number> {
   using connection = subject.connect()
   const found = await walk(connection, STOCK, findings)
-  const state = states.findIndex(
-    (texts) => texts.length === found.length && texts.every((text, at) => text === found[at]),
-  )
+  const state = states.findIndex((texts) => isDeepStrictEqual(texts, found))
   if (state === -1) findings.add('partial', `${found.length} items are neither those of before nor those of afterwards`)
   return state
 }
@@ -129,12 +115,9 @@ async function writeOne(subject: StoreUnderTest, findings: Findings): Promise<vo
 
 /** Without marks of leases and leftovers `reams verify` lets nothing pass that no reader sees. */
 async function checkNothingStays(subject: StoreUnderTest, findings: Findings): Promise<void> {
-  const deadline = performance.now() + MAX_UNTIDY_MS[kindOf(subject)]
-  while ((await marksIn(subject.path)) > 0 && performance.now() < deadline) await sleep(10)
-  if ((await marksIn(subject.path)) > 0)
-    findings.add('other', 'leftovers of the load are still there after the next write')
-  const { status, stdout, stderr } = await runReams(['verify'], subject.named)
-  if (status !== 0) findings.add('other', `reams verify: ${stdout}${stderr}`)
+  const isTidy = waitUntil(async () => (await marksIn(subject.path)) === 0, MAX_UNTIDY_MS[kindOf(subject)])
+  await isTidy.catch(() => findings.add('other', 'leftovers of the load are still there after the next write'))
+  await checkStore(subject.path, findings)
   if (kindOf(subject) === 'database') return
   const others = readdirSync(dirname(subject.path)).filter((name) => !/^reams\.db(-wal|-shm|-reserve)?$/.test(name))
   if (others.length > 0) findings.add('other', `files were left behind: ${others.join(', ')}`)

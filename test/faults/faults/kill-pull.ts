@@ -6,23 +6,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import type { Random } from '../../../bench/random.ts'
 import type { Trial } from '../fault.ts'
-import { ReamsProcess, runReams } from '../reams-process.ts'
+import { MirrorSite } from '../mirror-site.ts'
+import { ReamsProcess } from '../reams-process.ts'
 import type { Report } from '../report.ts'
-import { SlowProxy } from '../slow-proxy.ts'
 
-/** With the delay, some seconds for a whole pull: it notes how far it is once a second. */
+/** With the delays, some seconds for a whole pull: it notes how far it is once a second. */
 const ITEMS = 150_000
 const DELAY_MS = 90
+const OPEN_MS = 5
 
 /** Each pull takes the next one. */
 const NAMES = ['events.ndjson', 'events.json', 'events.csv', 'events.ndjson.gz', 'events.csv.gz']
 
 export async function killPulls({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
-  await using server = await serveItems(directory)
-  const origin = await server.address()
-  await using proxy = await SlowProxy.open(origin, DELAY_MS, random)
+  await using site = await MirrorSite.start('the origin', join(directory, 'reams.db'))
+  const source = join(directory, 'source.ndjson')
+  const lines = Array.from({ length: ITEMS }, (_, index) => `{"id":${index},"title":"Event, \\"${index}\\""}\n`)
+  writeFileSync(source, lines.join(''))
+  await site.run(['import', 'events', source])
   const undisturbed = new Map<string, Buffer>()
-  const words = ['pull', `${proxy.url}/events`, '--allow-origin', origin, '--resume']
+  const words = ['pull', site.urlOf('events'), '--resume']
   const outcomes = { killed: 0, resumed: 0, finished: 0 }
   for (let done = 0, file = 0; done < rounds; file++) {
     const name = NAMES[file % NAMES.length] ?? ''
@@ -36,14 +39,14 @@ export async function killPulls({ directory, rounds, random, report, beginRound 
       // Of one that was killed behind its last step: the next says that there is nothing to do, and cleans up.
       const isThere = existsSync(path)
       await using pull = new ReamsProcess([...words, '-o', path])
-      if (!isLast) await moment(pull, random)
+      if (!isLast) await moment(pull, site, random)
       const { status, stderr } = isLast ? await pull.ends() : await pull.kill()
       if (status === null) outcomes.killed++
       else if (status !== (isThere ? 2 : 0)) report.findings.add('other', `a pull ended with ${status}: ${stderr}`)
       isFinished = status !== null
     }
     outcomes.finished++
-    const expected = undisturbed.get(name) ?? (await pullUndisturbed(directory, `${origin}/events`, name))
+    const expected = undisturbed.get(name) ?? (await pullUndisturbed(directory, site, name))
     undisturbed.set(name, expected)
     compare(path, expected, report)
     rmSync(path, { force: true })
@@ -55,19 +58,14 @@ export async function killPulls({ directory, rounds, random, report, beginRound 
   )
 }
 
-async function serveItems(directory: string): Promise<ReamsProcess> {
-  const [source, store] = [join(directory, 'source.ndjson'), join(directory, 'reams.db')]
-  const lines = Array.from({ length: ITEMS }, (_, index) => `{"id":${index},"title":"Event, \\"${index}\\""}\n`)
-  writeFileSync(source, lines.join(''))
-  const { status, stderr } = await runReams(['import', 'events', source, '--store', store])
-  if (status !== 0) throw new Error(`reams import failed: ${stderr}`)
-  return new ReamsProcess(['serve', '--store', store, '--port', '0'])
-}
-
-/** From the start of the program on, up to a little more than a whole pull takes. */
-async function moment(pull: ReamsProcess, random: Random): Promise<void> {
-  const end = performance.now() + random(3_500)
-  while (performance.now() < end && !pull.hasEnded) await sleep(10)
+/** From the start of the program on, up to a little more than a whole pull takes on a line that stands still again and again. */
+async function moment(pull: ReamsProcess, { line }: MirrorSite, random: Random): Promise<void> {
+  for (const end = performance.now() + random(3_500); performance.now() < end && !pull.hasEnded; ) {
+    line.hold()
+    await sleep(random(DELAY_MS))
+    line.release()
+    await sleep(OPEN_MS)
+  }
 }
 
 /** The items that a part holds for certain. */
@@ -80,10 +78,9 @@ function partIn(path: string): number {
 }
 
 /** What a pull that nobody disturbs brings. */
-async function pullUndisturbed(directory: string, url: string, name: string): Promise<Buffer> {
+async function pullUndisturbed(directory: string, site: MirrorSite, name: string): Promise<Buffer> {
   const path = join(directory, `undisturbed-${name}`)
-  const { status, stderr } = await runReams(['pull', url, '-o', path])
-  if (status !== 0) throw new Error(`An undisturbed pull failed: ${stderr}`)
+  await site.run(['pull', site.urlOf('events'), '-o', path])
   const content = contentOf(path)
   rmSync(path)
   return content

@@ -9,13 +9,17 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatCount } from '../../../src/contract/message-text.ts'
 import type { PostgresCluster } from '../../store/postgres-cluster.ts'
+import { waitUntil } from '../../wait-until.ts'
+import { chosen, type Weighted } from '../chosen.ts'
+import { WrongAnswer } from '../connection.ts'
 import type { Trial } from '../fault.ts'
 import { type Deed, Ledger, type Saved } from '../ledger.ts'
 import { MirrorSite } from '../mirror-site.ts'
-import { WrongAnswer } from '../mortal-server.ts'
-import { WatchedProcess } from '../reams-process.ts'
+import { ReamsProcess } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
 import { DatabaseStore, FileStore, type RestorableStore } from '../restorable-store.ts'
+import { checkStore } from '../store-under-test.ts'
+import { WatchedCommand } from '../watched-command.ts'
 
 const NAME = 'accounts'
 
@@ -43,7 +47,7 @@ const FEED_MS = 3_000
 const CATCH_UP_MS = 60_000
 
 export async function mirrorBank(trial: Trial): Promise<void> {
-  const { rounds, random, report, beginRound } = trial
+  const { rounds, report, beginRound } = trial
   const cluster = await trial.ownPostgres()
   const figures = { writes: 0, states: 0 }
   const counts = new Map<string, number>()
@@ -55,7 +59,7 @@ export async function mirrorBank(trial: Trial): Promise<void> {
     await using chain = await Chain.begin(trial, stores, count)
     for (const end = Math.min(rounds, done + ROUNDS_A_CHAIN); done < end; done++) {
       beginRound()
-      await chain.run(plan(random))
+      await chain.run()
     }
     await chain.end()
     figures.writes += chain.writes
@@ -68,35 +72,11 @@ export async function mirrorBank(trial: Trial): Promise<void> {
   )
 }
 
+type Strike = readonly [name: string, strike: (mirror: Kept) => Promise<unknown>]
 type Stores = readonly [RestorableStore, RestorableStore, RestorableStore]
 
 async function newStore({ random, directory }: Trial, cluster: PostgresCluster): Promise<RestorableStore> {
   return random(2) === 0 ? new FileStore(directory) : DatabaseStore.create(cluster)
-}
-
-/** What is done, and how often. */
-const STRIKES = {
-  'kill-origin': 3,
-  'kill-first-server': 2,
-  'kill-second-server': 2,
-  'kill-first-mirror': 3,
-  'kill-second-mirror': 2,
-  'kill-all': 1,
-  cut: 4,
-  stall: 2,
-  restore: 3,
-  'restore-while-read': 4,
-  forget: 1,
-  'take-over': 2,
-  freeze: 0.2,
-} as const
-type Strike = keyof typeof STRIKES
-const ENTRIES = Object.entries(STRIKES) as [Strike, number][]
-const PARTS = 10
-
-function plan(random: Trial['random']): Strike[] {
-  const all = ENTRIES.flatMap(([strike, weight]) => Array.from({ length: weight * PARTS }, () => strike))
-  return Array.from({ length: 1 + random(MAX_STRIKES) }, () => all[random(all.length)] ?? 'cut')
 }
 
 /** A backup, and what it has. */
@@ -106,15 +86,15 @@ interface Backup {
   readonly saved: Saved
 }
 
-/** A mirror and the processes that keep it, of which the first one does. */
+/** A mirror and what keeps it. */
 interface Kept {
   readonly site: MirrorSite
   readonly of: MirrorSite
-  processes: WatchedProcess[]
+  readonly command: WatchedCommand<ReamsProcess>
   isLoaded: boolean
-  /** The number of the state that was read last by each reader. */
+  /** The number of the state that was read last. */
   seen: number
-  /** The path of the snapshot. */
+  /** The path of its snapshot. */
   path: string
 }
 
@@ -127,13 +107,12 @@ class Chain implements AsyncDisposable {
   readonly #ledger: Ledger
   readonly #count: (what: string) => void
   readonly #directory: string
-  readonly #all: WatchedProcess[] = []
   #backup: Backup | undefined
   #turn: Promise<unknown> = Promise.resolve()
   #isWriting = false
   #isReading = false
-  #isOver = false
-  #plan: readonly Strike[] = []
+  /** The names of the strikes of a round. */
+  #plan: readonly string[] = []
   writes = 0
   states = 0
 
@@ -148,11 +127,7 @@ class Chain implements AsyncDisposable {
     this.#findings = trial.report.findings
     this.#store = store
     this.#origin = origin
-    const kept = { processes: [], isLoaded: false, seen: 0, path: '' }
-    this.#mirrors = [
-      { site: first, of: origin, ...kept },
-      { site: second, of: first, ...kept, processes: [] },
-    ]
+    this.#mirrors = [this.#keep(first, origin), this.#keep(second, first)]
     this.#ledger = new Ledger(trial.random)
     this.#count = count
     this.#directory = mkdtempSync(join(trial.directory, 'chain-'))
@@ -170,21 +145,24 @@ class Chain implements AsyncDisposable {
     return chain
   }
 
-  async run(strikes: readonly Strike[]): Promise<void> {
-    this.#plan = strikes
+  async run(): Promise<void> {
+    const { random, report } = this.#trial
+    const strikes = Array.from({ length: 1 + random(MAX_STRIKES) }, () => chosen(this.#strikes(), random))
+    this.#plan = strikes.map(([name]) => name)
     this.#isWriting = true
     this.#isReading = true
     const readers = this.#mirrors.map((mirror) => this.#read(mirror))
     const writer = this.#write()
     try {
-      for (const mirror of this.#mirrors) if (mirror.processes.length === 0) this.#start(mirror)
+      for (const { command } of this.#mirrors) if (command.processes.length === 0) command.start()
       await Promise.race([this.#strikeAll(strikes), writer.then(() => new Promise(() => {})), ...readers])
       this.#isWriting = false
       await writer
       const startedAt = performance.now()
       const isSame = await this.#caughtUp()
-      this.#trial.report.recoveriesMs.push(performance.now() - startedAt)
-      if (isSame) await this.#compare((site) => site.readItems(NAME))
+      report.recoveriesMs.push(performance.now() - startedAt)
+      const readState = (site: MirrorSite) => site.server.readState(NAME, this.#findings)
+      if (isSame) await this.#compare(async (site) => (await readState(site)).texts.map((text) => `${text}\n`).join(''))
     } finally {
       this.#isWriting = false
       this.#isReading = false
@@ -193,18 +171,16 @@ class Chain implements AsyncDisposable {
   }
 
   async end(): Promise<void> {
-    this.#isOver = true
-    for (const { processes } of this.#mirrors)
-      for (const process of processes) {
-        process.isToEnd()
+    for (const { command } of this.#mirrors)
+      for (const process of command.release()) {
         const { status, stderr } = await process.stop()
         if (status !== 0) this.#findings.add('other', `stopped, a mirror ended with ${status}: ${stderr.slice(-230)}`)
       }
     await this.#compare((site) => site.run(['export', NAME]))
-    for (const site of this.#sites)
-      await site.run(['verify']).catch((error) => this.#findings.add('other', `${site.name}: ${error}`))
-    for (const { stderr } of this.#all)
-      for (const [, reason] of stderr.matchAll(/ copied in .*?, ([a-z][^,"]*)"/g)) this.#count(`copied as "${reason}"`)
+    for (const { location } of this.#sites) await checkStore(location, this.#findings)
+    for (const { command } of this.#mirrors)
+      for (const [, reason] of command.stderr.matchAll(/ copied in .*?, ([a-z][^,"]*)"/g))
+        this.#count(`copied as "${reason}"`)
   }
 
   get #sites(): readonly MirrorSite[] {
@@ -229,7 +205,7 @@ class Chain implements AsyncDisposable {
 
   async #writeBulks(): Promise<void> {
     for (let left = MIN_BULKS + this.#trial.random(MAX_BULKS - MIN_BULKS); left > 0; left--)
-      await this.#alone(() => this.#send(this.#ledger.nextBulk()))
+      await this.#alone(() => this.#send(this.#ledger.next((ledger) => ledger.touchMany())))
   }
 
   /** One that is refused makes all that follows untrue, and is thrown. */
@@ -252,82 +228,58 @@ class Chain implements AsyncDisposable {
 
   // What is done to them
 
-  #start(mirror: Kept): WatchedProcess {
-    const every = this.#trial.random(2) === 0 ? '200ms' : '3s'
-    const process = new WatchedProcess(['mirror', mirror.of.urlOf(NAME), '--every', every], {
-      variables: { REAMS_STORE: mirror.site.location },
-    })
-    mirror.processes.push(process)
-    this.#all.push(process)
-    process.endsByItself().then(async ({ status, stderr }) => {
+  #keep(site: MirrorSite, of: MirrorSite): Kept {
+    const start = () => {
+      const every = this.#trial.random(2) === 0 ? '200ms' : '3s'
+      return new ReamsProcess(['mirror', of.urlOf(NAME), '--every', every], {
+        variables: { REAMS_STORE: site.location },
+      })
+    }
+    const command = new WatchedCommand(start, ({ status, stderr }) => {
       if (!isAway(status, stderr))
-        this.#findings.add('other', `${mirror.site.name} ended with ${status}: ${stderr.slice(-230)}`)
-      // As whoever watches over it would.
-      mirror.processes = mirror.processes.filter((each) => each !== process)
-      await sleep(RESTART_MS)
-      if (!this.#isOver && mirror.processes.length === 0) this.#start(mirror)
+        this.#findings.add('other', `${site.name} ended with ${status}: ${stderr.slice(-230)}`)
     })
-    return process
+    return { site, of, command, isLoaded: false, seen: 0, path: '' }
   }
 
   async #strikeAll(strikes: readonly Strike[]): Promise<void> {
     const { random } = this.#trial
-    for (const strike of strikes) {
+    for (const [name, strike] of strikes) {
       await sleep(random(MOMENT_MS))
-      await this.#strike(strike)
-      this.#count(strike)
+      await strike(this.#mirrors[random(2)] ?? this.#mirrors[0])
+      this.#count(name)
     }
     await sleep(random(AFTERWARDS_MS))
   }
 
-  async #strike(strike: Strike): Promise<void> {
+  /** What is done, and how often. */
+  #strikes(): Weighted<Strike> {
     const { random } = this.#trial
     const [first, second] = this.#mirrors
-    const any = random(2) === 0 ? first : second
-    switch (strike) {
-      case 'kill-origin':
-        return this.#origin.killServer()
-      case 'kill-first-server':
-        return first.site.killServer()
-      case 'kill-second-server':
-        return second.site.killServer()
-      case 'kill-first-mirror':
-        return this.#killMirror(first)
-      case 'kill-second-mirror':
-        return this.#killMirror(second)
-      case 'kill-all': {
-        const servers = [this.#origin, first.site, second.site].map((site) => site.killServer())
-        await Promise.all([...servers, this.#killMirror(first), this.#killMirror(second)])
-        return
-      }
-      case 'cut':
-        return this.#cut(any.of)
-      case 'stall':
-        return this.#stall(any.of)
-      case 'restore':
-        if (this.#backup === undefined || random(2) === 0) await this.#backUp()
-        await sleep(random(MOMENT_MS))
-        return this.#restore()
-      case 'restore-while-read':
-        return this.#restoreWhileRead()
-      case 'forget':
-        await this.#origin.run(['forget', NAME])
-        return
-      case 'take-over':
-        this.#start(any)
-        await sleep(random(2 * MOMENT_MS))
-        return this.#killMirror(any)
-      case 'freeze':
-        return this.#freeze(any)
-    }
+    const killMirror = ({ command }: Kept) => command.kill(random, MOMENT_MS)
+    const killServers = () => Promise.all(this.#sites.map((site) => site.killServer()))
+    return [
+      [30, ['kill-origin', () => this.#origin.killServer()]],
+      [20, ['kill-first-server', () => first.site.killServer()]],
+      [20, ['kill-second-server', () => second.site.killServer()]],
+      [30, ['kill-first-mirror', () => killMirror(first)]],
+      [20, ['kill-second-mirror', () => killMirror(second)]],
+      [10, ['kill-all', () => Promise.all([killServers(), killMirror(first), killMirror(second)])]],
+      [40, ['cut', ({ of }) => this.#cut(of)]],
+      [20, ['stall', ({ of }) => this.#stall(of)]],
+      [30, ['restore', () => this.#restoreLater()]],
+      [40, ['restore-while-read', () => this.#restoreWhileRead()]],
+      [10, ['forget', () => this.#origin.run(['forget', NAME])]],
+      [20, ['take-over', (mirror) => this.#takeOver(mirror)]],
+      [2, ['freeze', (mirror) => this.#freeze(mirror)]],
+    ]
   }
 
-  async #killMirror(mirror: Kept): Promise<void> {
+  async #takeOver({ command }: Kept): Promise<void> {
     const { random } = this.#trial
-    await mirror.processes.shift()?.kill()
-    if (mirror.processes.length > 0) return
-    if (random(2) === 0) await sleep(random(MOMENT_MS))
-    if (mirror.processes.length === 0) this.#start(mirror)
+    command.start()
+    await sleep(random(2 * MOMENT_MS))
+    await command.kill(random, MOMENT_MS)
   }
 
   async #cut(site: MirrorSite): Promise<void> {
@@ -350,7 +302,7 @@ class Chain implements AsyncDisposable {
     const { random } = this.#trial
     const times = 1 + random(10)
     for (let left = times; left > 0; left--) {
-      site.stall()
+      site.line.hold()
       await sleep(random(STALL_MS / times))
       site.release()
       await sleep(random(10))
@@ -358,10 +310,10 @@ class Chain implements AsyncDisposable {
   }
 
   /** It stands still, another one takes over, and then it goes on with what it had read. */
-  async #freeze(mirror: Kept): Promise<void> {
-    const [first] = mirror.processes
+  async #freeze({ command }: Kept): Promise<void> {
+    const [first] = command.processes
     first?.freeze()
-    this.#start(mirror)
+    command.start()
     await sleep(FREEZE_MS + this.#trial.random(MOMENT_MS))
     first?.thaw()
   }
@@ -390,17 +342,24 @@ class Chain implements AsyncDisposable {
     })
   }
 
+  async #restoreLater(): Promise<void> {
+    const { random } = this.#trial
+    if (this.#backup === undefined || random(2) === 0) await this.#backUp()
+    await sleep(random(MOMENT_MS))
+    await this.#restore()
+  }
+
   /** While the first mirror reads many pages of changes, the origin gets another history with others in their place. */
   async #restoreWhileRead(): Promise<void> {
     const { random } = this.#trial
     const [first] = this.#mirrors
-    this.#origin.stall()
+    this.#origin.line.hold()
     await this.#backUp()
     await this.#writeBulks()
     await this.#origin.stallAfter(random(FEED_BYTES), FEED_MS)
     // Of the pages that it waits for, those of the other history come then.
-    if (random(2) === 0) this.#origin.cutAll()
-    if (random(3) === 0) await this.#killMirror(first)
+    if (random(2) === 0) this.#origin.line.cutAll()
+    if (random(3) === 0) await first.command.kill(random, MOMENT_MS)
     await this.#restore()
     await this.#writeBulks()
     this.#origin.release()
@@ -412,10 +371,8 @@ class Chain implements AsyncDisposable {
     const { site } = mirror
     while (this.#isReading) {
       try {
-        const { texts, counts, path } = await site.readState(NAME)
+        const { texts, path } = await site.server.readState(NAME, this.#findings)
         const what = `${site.name} after ${this.#plan}`
-        if (counts.length !== 1 || counts[0] !== texts.length)
-          this.#findings.add('partial', `${path} has ${texts.length} items, by its pages ${counts}`)
         if (!isSameOrNewer(mirror.path, path))
           this.#findings.add('other', `${path} of ${what} was read after ${mirror.path}`)
         mirror.seen = this.#ledger.check(`${path} of ${what}`, texts, mirror.seen, this.#findings)
@@ -433,19 +390,16 @@ class Chain implements AsyncDisposable {
 
   /** Waits until both show the last state of the origin. */
   async #caughtUp(): Promise<boolean> {
-    const startedAt = performance.now()
-    for (const mirror of this.#mirrors)
-      for (;;) {
-        const body = await mirror.site.server.ask('GET', `/${NAME}`).catch((error) => `${error}`)
-        if (body.includes(this.#ledger.mark)) break
-        if (performance.now() - startedAt < CATCH_UP_MS) {
-          await sleep(30)
-          continue
-        }
-        const told = mirror.processes.map(({ stderr }) => stderr).join('\n')
-        this.#findings.add('lost', `after ${this.#plan} ${mirror.site.name} does not catch up: ${told.slice(-230)}`)
+    for (const { site, command } of this.#mirrors) {
+      const isThere = () => site.server.ask('GET', `/${NAME}`).then((body) => body.includes(this.#ledger.mark))
+      try {
+        await waitUntil(() => isThere().catch(() => false), CATCH_UP_MS)
+      } catch {
+        const told = command.processes.map(({ stderr }) => stderr).join('\n')
+        this.#findings.add('lost', `after ${this.#plan} ${site.name} does not catch up: ${told.slice(-230)}`)
         return false
       }
+    }
     return true
   }
 
@@ -463,13 +417,10 @@ class Chain implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true
-    await Promise.all(this.#all.map((process) => process.kill()))
+    for (const { command } of this.#mirrors) await command[Symbol.asyncDispose]()
     for (const site of this.#sites) await site[Symbol.asyncDispose]()
   }
 }
-
-const RESTART_MS = 200
 
 /**
  * One that does not reach its origin when it is started ends, and says why; also a mirror of a mirror that is not there yet.

@@ -7,19 +7,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../../../src/cli/output.ts'
 import { formatCount } from '../../../src/contract/message-text.ts'
 import { lastPage } from '../../../src/contract/page.ts'
-import { type Account, AccountWriter, checkWalk, driftOf, momentOf } from '../accounts.ts'
+import { WrongAnswer } from '../connection.ts'
 import type { Trial } from '../fault.ts'
-import { MortalServer, WrongAnswer } from '../mortal-server.ts'
-import { runReams } from '../reams-process.ts'
+import { FEW_OPENINGS, Ledger } from '../ledger.ts'
+import { MortalServer } from '../mortal-server.ts'
 import type { Findings } from '../report.ts'
-import { addToken, type StorePlace } from '../store-under-test.ts'
-import { type Page, readPage } from '../walk.ts'
+import { addToken, checkStore, type StorePlace } from '../store-under-test.ts'
+import { linkOf, type Page, readPage, readPages, textsOf } from '../walk.ts'
 
 const NAME = 'accounts'
+const NDJSON = 'application/x-ndjson'
 
 const WRITERS = 8
 /** Together nine pages. */
-const ACCOUNTS_A_WRITER = 540
+const ACCOUNTS_A_WRITER = 525
 const SNAPSHOT_WALKERS = 6
 const LIVE_WALKERS = 2
 
@@ -34,25 +35,23 @@ const WALKER_PAUSE_MS = 150
 /** Pages that a walk reads at the same time, if it does not follow `next`. */
 const LANES = 3
 
+type Pages = readonly [Page, ...Page[]]
+
+/** What was acknowledged to each writer when a walk began. */
+type Moment = readonly (readonly [writer: Ledger, acknowledged: number])[]
+
 export async function moveAmounts(trial: Trial, newPlace: () => StorePlace): Promise<void> {
   const { location } = newPlace()
   await using server = new MortalServer(location, await addToken(location))
-  const transfers = new Transfers(server, trial)
-  await transfers.run()
-  const { status, stdout, stderr } = await runReams(['verify'], { variables: { REAMS_STORE: location } })
-  if (status !== 0) trial.report.findings.add('other', `reams verify: ${stdout}${stderr}`)
-}
-
-interface Walk {
-  readonly pages: readonly Page[]
-  readonly accounts: readonly Account[]
+  await new Transfers(server, trial).run()
+  await checkStore(location, trial.report.findings)
 }
 
 class Transfers {
   readonly #server: MortalServer
   readonly #trial: Trial
   readonly #findings: Findings
-  readonly #writers: readonly AccountWriter[]
+  readonly #writers: readonly Ledger[]
   readonly #snapshots = { begun: 0, walks: 0, accounts: 0, interrupted: 0, ms: 0 }
   readonly #live = { walks: 0, accounts: 0, skipping: 0, skipped: 0, repeating: 0, repeated: 0, wrongSums: 0 }
   #isOver = false
@@ -61,7 +60,8 @@ class Transfers {
     this.#server = server
     this.#trial = trial
     this.#findings = trial.report.findings
-    const newWriter = (_: unknown, index: number) => new AccountWriter(`w${index}`, ACCOUNTS_A_WRITER, trial.random)
+    const options = { accounts: ACCOUNTS_A_WRITER, kinds: FEW_OPENINGS }
+    const newWriter = (_: unknown, index: number) => new Ledger(trial.random, { ...options, name: `w${index}-` })
     this.#writers = Array.from({ length: WRITERS }, newWriter)
   }
 
@@ -90,46 +90,50 @@ class Transfers {
     const settings = JSON.stringify({ key: 'id', paginated: true, private: false })
     await this.#server.ask('PUT', `/${NAME}`, { type: 'application/json', body: settings, idempotencyKey: 'create' })
     // Those of all writers in turn, so that amounts move between pages.
-    const ofWriters = this.#writers.map((writer) => writer.firstAccounts)
-    const inTurn = Array.from({ length: ACCOUNTS_A_WRITER }, (_, at) => ofWriters.flatMap((first) => first[at] ?? []))
-    const body = inTurn
-      .flat()
-      .map((account) => JSON.stringify(account))
-      .join('\n')
-    await this.#server.ask('POST', `/${NAME}`, { type: 'application/x-ndjson', body, idempotencyKey: 'fill' })
+    const ofWriters = this.#writers.map((writer) => writer.begin().ndjson.split('\n'))
+    const body = Array.from({ length: ACCOUNTS_A_WRITER + 1 }, (_, at) =>
+      ofWriters.map((lines) => lines[at]).join('\n'),
+    )
+    await this.#server.ask('POST', `/${NAME}`, { type: NDJSON, body: body.join('\n'), idempotencyKey: 'fill' })
+    for (const writer of this.#writers) writer.acknowledged = writer.number
   }
 
-  async #write(writer: AccountWriter): Promise<void> {
+  async #write(writer: Ledger): Promise<void> {
     while (!this.#isOver) {
-      const body = writer.begin()
-      const idempotencyKey = `${writer.name}-${writer.sent}`
+      const { number, ndjson } = writer.next()
+      const idempotencyKey = `${writer.name}${number}`
       // One that is refused makes all that follows untrue, and is thrown.
-      await this.#server.ask('PATCH', `/${NAME}`, { type: 'application/x-ndjson', body, idempotencyKey })
-      writer.acknowledged = writer.sent
+      await this.#server.ask('PATCH', `/${NAME}`, { type: NDJSON, body: ndjson, idempotencyKey })
+      writer.acknowledged = number
       await sleep(this.#trial.random(WRITER_PAUSE_MS))
     }
   }
 
+  /** At random moments. */
   async #kill(): Promise<void> {
+    const { random, report } = this.#trial
     while (!this.#isOver) {
-      await this.#randomMoment()
-      this.#trial.report.recoveriesMs.push(await this.#server.killAndStart())
+      const endsAt = performance.now() + MAX_LIFE_MS
+      const patches = this.#sumOf('acknowledged') + random(MAX_PATCHES)
+      while (!this.#isOver && this.#sumOf('acknowledged') < patches && performance.now() < endsAt) await sleep(5)
+      await sleep(random(MAX_EXTRA_MS))
+      report.recoveriesMs.push(await this.#server.killAndStart())
     }
   }
 
-  async #randomMoment(): Promise<void> {
-    const { random } = this.#trial
-    const endsAt = performance.now() + MAX_LIFE_MS
-    const patches = this.#sumOf('acknowledged') + random(MAX_PATCHES)
-    while (!this.#isOver && this.#sumOf('acknowledged') < patches && performance.now() < endsAt) await sleep(5)
-    await sleep(random(MAX_EXTRA_MS))
-  }
-
   async #walkSnapshots(): Promise<void> {
-    while (this.#snapshots.begun < this.#trial.rounds) {
-      this.#snapshots.begun++
+    const figures = this.#snapshots
+    while (figures.begun < this.#trial.rounds) {
+      figures.begun++
       this.#trial.beginRound()
-      await this.#noting(() => this.#countSnapshot())
+      await this.#noting(async () => {
+        const [startedAt, { kills }] = [performance.now(), this.#server]
+        const pages = await this.#walkSnapshot()
+        figures.walks++
+        figures.accounts += pages[0].itemCount
+        figures.interrupted += kills === this.#server.kills ? 0 : 1
+        figures.ms += performance.now() - startedAt
+      })
     }
   }
 
@@ -147,86 +151,80 @@ class Transfers {
     }
   }
 
-  async #countSnapshot(): Promise<void> {
-    const figures = this.#snapshots
-    const [startedAt, { kills }] = [performance.now(), this.#server]
-    const { accounts } = await this.#walkSnapshot()
-    figures.walks++
-    figures.accounts += accounts.length
-    figures.interrupted += kills === this.#server.kills ? 0 : 1
-    figures.ms += performance.now() - startedAt
-  }
-
   /** Follows the link of a live page, and checks everything that is promised of a snapshot. */
-  async #walkSnapshot(): Promise<Walk> {
-    const began = momentOf(this.#writers)
-    const href = linkOf(await this.#readPage(`/${NAME}`), 'snapshot')
-    const walk = await this.#walk(href)
-    const counts = new Set(walk.pages.map(({ itemCount }) => itemCount))
-    if (counts.size > 1 || !counts.has(walk.accounts.length))
-      this.#findings.add('other', `${href} has ${walk.accounts.length} items, by its pages ${[...counts].join(' or ')}`)
-    checkWalk(href, walk.accounts, began, this.#findings)
-    await this.#readAgain(walk.pages)
-    return walk
-  }
-
-  /** A page of a snapshot never changes. */
-  async #readAgain(pages: readonly Page[]): Promise<void> {
-    const page = pages[this.#trial.random(pages.length)] as Page
+  async #walkSnapshot(): Promise<Pages> {
+    const began = this.#now()
+    const path = linkOf(await this.#readPage(`/${NAME}`), 'snapshot')
+    const pages = await this.#walk(path)
+    this.#check(path, pages, began)
+    // A page of a snapshot never changes.
+    const page = pages[this.#trial.random(pages.length)] ?? pages[0]
     const again = await this.#readPage(linkOf(page, 'self'))
-    if (textOf(again) !== textOf(page)) this.#findings.add('other', `${linkOf(page, 'self')} changed`)
+    if (textOf([again]) !== textOf([page])) this.#findings.add('other', `${linkOf(page, 'self')} changed`)
+    return pages
   }
 
+  #now(): Moment {
+    return this.#writers.map((writer) => [writer, writer.acknowledged])
+  }
+
+  /** Compares a walk that began at a moment with what the accounts of each writer were, at that moment or later. */
+  #check(what: string, pages: Pages, began: Moment): void {
+    const byWriter = Map.groupBy(textsOf(pages, this.#findings), (text) => /^\w+-/.exec(JSON.parse(text).id)?.[0])
+    for (const [writer, acknowledged] of began)
+      writer.check(`${what} of ${writer.name}`, byWriter.get(writer.name) ?? [], acknowledged, this.#findings)
+  }
+
+  /** What a walk misses or has twice, where nobody promised more. */
   async #walkLive(): Promise<void> {
     const figures = this.#live
-    const began = momentOf(this.#writers)
-    const { accounts } = await this.#walk(`/${NAME}`)
-    const { skipped, repeated, isSumWrong } = driftOf(accounts, began)
+    const began = this.#now()
+    const pages = await this.#walk(`/${NAME}`)
+    const accounts = pages.flatMap(({ texts }) => texts.map((text) => JSON.parse(text)))
+    const shown = new Set(accounts.map(({ id }) => id))
+    const kept = began.flatMap(([writer, acknowledged]) => writer.keptSince(acknowledged))
+    const skipped = kept.filter((id) => !shown.has(id)).length
+    const repeated = accounts.length - shown.size
+    const sum = accounts.reduce((total, { amount }) => total + amount, 0)
     figures.walks++
     figures.accounts += accounts.length
     figures.skipped += skipped
     figures.repeated += repeated
     figures.skipping += skipped > 0 ? 1 : 0
     figures.repeating += repeated > 0 ? 1 : 0
-    figures.wrongSums += isSumWrong ? 1 : 0
+    figures.wrongSums += sum === this.#sumOf('sum') ? 0 : 1
   }
 
   /** Reads the first page, and then either follows `next`, or asks for the others by their numbers, some at a time. */
-  async #walk(href: string): Promise<Walk> {
-    const first = await this.#readPage(href)
-    const others = this.#trial.random(2) === 0 ? await this.#follow(first) : await this.#readOthers(first)
-    const pages = [first, ...others]
-    return { pages, accounts: pages.flatMap(({ texts }) => texts.map((text): Account => JSON.parse(text))) }
-  }
-
-  async #follow({ next: second }: Page): Promise<Page[]> {
-    const pages: Page[] = []
-    for (let next = second; next !== undefined; next = pages.at(-1)?.next) {
-      await this.#pause()
-      pages.push(await this.#readPage(next))
-    }
-    return pages
-  }
-
-  async #readOthers(first: Page): Promise<Page[]> {
-    const url = new URL(linkOf(first, 'last'))
+  async #walk(path: string): Promise<Pages> {
+    if (this.#trial.random(2) === 0) return this.#follow(path)
+    const first = await this.#readPage(path)
+    const url = new URL(linkOf(first, 'last'), 'http://reams.example')
     const pages: Page[] = []
     let number = 2
     const readOn = async () => {
       while (number <= lastPage(first.itemCount)) {
         const at = number++
         url.searchParams.set('page', `${at}`)
-        const { href } = url
+        const page = url.pathname + url.search
         await this.#pause()
-        pages[at - 2] = await this.#readPage(href)
+        pages[at - 2] = await this.#readPage(page)
       }
     }
     await Promise.all(Array.from({ length: LANES }, readOn))
-    return pages
+    return [first, ...pages]
   }
 
-  async #readPage(href: string): Promise<Page> {
-    return readPage({ body: await this.#server.ask('GET', href) }, NAME, this.#findings)
+  #follow(path: string): Promise<Pages> {
+    const get = async (next: string) => {
+      await this.#pause()
+      return this.#server.ask('GET', next)
+    }
+    return readPages(path, get, this.#findings)
+  }
+
+  async #readPage(path: string): Promise<Page> {
+    return readPage(await this.#server.ask('GET', path), this.#findings)
   }
 
   async #pause(): Promise<void> {
@@ -234,47 +232,39 @@ class Transfers {
   }
 
   /** When all is quiet: nothing is lost, and the first snapshot with all changes since is what is there now. */
-  async #checkEnd(first: Walk): Promise<void> {
+  async #checkEnd([first, ...others]: Pages): Promise<void> {
     const live = await this.#walk(`/${NAME}`)
-    checkWalk('the end', live.accounts, momentOf(this.#writers), this.#findings)
-    const again = await this.#walk(linkOf(first.pages[0] as Page, 'first'))
-    if (JSON.stringify(again.accounts) !== JSON.stringify(first.accounts))
-      this.#findings.add('other', `${linkOf(first.pages[0] as Page, 'first')} changed`)
-    const texts = new Map(first.accounts.map((account) => [account.id, JSON.stringify(account)]))
-    const changes = await this.#walk(linkOf(first.pages[0] as Page, 'changes'))
-    for (const text of changes.pages.flatMap((page) => page.texts)) applyChange(texts, text, this.#findings)
-    const isSame = JSON.stringify([...texts.values()]) === JSON.stringify(live.pages.flatMap((page) => page.texts))
+    this.#check('the end', live, this.#now())
+    const again = await this.#walk(linkOf(first, 'first'))
+    if (textOf(again) !== textOf([first, ...others])) this.#findings.add('other', `${linkOf(first, 'first')} changed`)
+    const texts = new Map(again.flatMap((page) => page.texts).map((text) => [String(JSON.parse(text).id), text]))
+    const changes = await this.#walk(linkOf(first, 'changes'))
+    for (const text of changes.flatMap((page) => page.texts)) applyChange(texts, text, this.#findings)
+    const isSame = JSON.stringify([...texts.values()]) === JSON.stringify(live.flatMap((page) => page.texts))
     if (!isSame) this.#findings.add('other', 'the first snapshot with the changes since is not the live collection')
-    const [end, now] = [changes.pages.at(-1), live.pages[0]].map((page) => linkOf(page as Page, 'snapshot'))
+    const [end, now] = [changes.at(-1) ?? first, live[0]].map((page) => linkOf(page, 'snapshot'))
     if (end !== now) this.#findings.add('other', `the changes end with ${end}, and the live collection is ${now}`)
   }
 
-  #sumOf(figure: 'acknowledged' | 'sent' | 'deletes'): number {
+  #sumOf(figure: 'acknowledged' | 'number' | 'closings' | 'sum'): number {
     return this.#writers.reduce((sum, writer) => sum + writer[figure], 0)
   }
 
   #tell(ms: number): void {
     const { walks, accounts, interrupted, ms: walksMs } = this.#snapshots
     const live = this.#live
-    const { notes } = this.#trial.report
     this.#trial.report.checked += this.#sumOf('acknowledged')
-    notes.push(
-      `in ${formatDuration(ms)} ${formatCount(this.#server.kills)} kills, ${formatCount(this.#sumOf('sent'))} PATCHes and ${formatCount(this.#sumOf('deletes'))} deleted accounts`,
+    this.#trial.report.notes.push(
+      `in ${formatDuration(ms)} ${formatCount(this.#server.kills)} kills, ${formatCount(this.#sumOf('number'))} PATCHes and ${formatCount(this.#sumOf('closings'))} deleted accounts`,
       `${formatCount(walks)} walks of snapshots with ${formatCount(accounts)} accounts, ${formatCount(interrupted)} of them with a kill between, each ${formatDuration(walksMs / walks)} on average`,
       `for comparison, ${formatCount(live.walks)} walks of live pages with ${formatCount(live.accounts)} accounts: ${formatCount(live.skipping)} skipped ${formatCount(live.skipped)} accounts, ${formatCount(live.repeating)} had ${formatCount(live.repeated)} twice, ${formatCount(live.wrongSums)} had a wrong sum`,
     )
   }
 }
 
-function linkOf({ links }: Page, relation: string): string {
-  const href = links.get(relation)
-  if (href === undefined) throw new WrongAnswer(`${links.get('self')} does not link "${relation}"`)
-  return href
-}
-
-/** All that a page says. */
-function textOf({ texts, itemCount, links }: Page): string {
-  return JSON.stringify([itemCount, [...links], texts])
+/** All that pages say. */
+function textOf(pages: Pages): string {
+  return JSON.stringify(pages.map(({ texts, itemCount, links }) => [itemCount, [...links], texts]))
 }
 
 /** In the order of a collection: what is replaced keeps its place, and what is new stands last. */

@@ -1,4 +1,0 @@
-import { describeRestarts } from './describe-restarts.ts'
-
-// So each server is restarted once.
-describeRestarts(2)
