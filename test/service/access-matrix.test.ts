@@ -27,7 +27,7 @@ interface Caller {
 }
 
 /** All kinds of callers that one row stands for. */
-async function callersOf(row: string, tokenOf: WriteServer['tokenOf']) {
+async function callersOf(row: string, tokenOf: WriteServer['tokenOf']): Promise<Caller[]> {
   const withScopes = async (...scopes: string[]): Promise<Caller> => ({
     who: scopes.join(' ') || 'no scope',
     headers: await tokenOf(scopes),
@@ -134,7 +134,12 @@ function bodyFor(line: string, isPrivate: boolean): string | undefined {
 
 describe('who may do what (D19)', () => {
   const server = sharedWriteServer(fillAll)
-  const callers = (row: string) => callersOf(row, server().tokenOf)
+  const known = new Map<string, Promise<Caller[]>>()
+  const callers = (row: string): Promise<Caller[]> => {
+    const found = known.get(row) ?? callersOf(row, server().tokenOf)
+    known.set(row, found)
+    return found
+  }
   /** A service in this process. That a request over a socket is answered alike is in node/node-request.test.ts. */
   let ask: Ask
   /** One where everybody needs a token. */

@@ -7,13 +7,23 @@ import { MAX_WAITING_REQUESTS, WAITING_A_CALLER } from '../../src/service/limits
 import { waitSeconds } from '../../src/service/read/wait-for-change.ts'
 import type { RequestRecord } from '../../src/service/request-record.ts'
 import type { Store } from '../../src/store/store.ts'
-import { runCli, workDirectory } from '../cli/run-cli.ts'
+import { runInside, workDirectory } from '../cli/run-cli.ts'
 import { waitUntil } from '../wait-until.ts'
-import { BASE, envelopeOf, fill, numbered, type OpenService, openService, tokenFor } from './open-service.ts'
-import { listenFor, openSocket, parseAnswers, readToEnd } from './raw-http.ts'
+import {
+  BASE,
+  envelopeOf,
+  fill,
+  interposed,
+  KEYED,
+  numbered,
+  type OpenService,
+  openService,
+  sharedService,
+  tokenFor,
+} from './open-service.ts'
+import { answersOn, listenFor, openSocket, readToEnd, statusesOf } from './raw-http.ts'
 import { startWriteServer } from './write-server.ts'
 
-const KEYED = { keyField: 'id' }
 const LONG = { prefer: 'wait=60' }
 
 /** So many callers that none has too many of all who can wait. */
@@ -32,37 +42,42 @@ function append(store: Store, id: number): Promise<unknown> {
   return store.append('events', itemRun(numbered(1, id), KEYED))
 }
 
-/** Resolves when the store has been asked for the head of a collection `times` times from now on: somebody waits then. */
+/** `looks` resolves when the store has been asked for the head of a collection `times` times from now on: somebody waits then. */
 function watchHeads(store: Store) {
   let reads = 0
-  const watched = new Proxy(store, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name)
-      if (name === 'head') reads++
-      return typeof value === 'function' ? value.bind(target) : value
-    },
+  const watched = interposed(store, (name) => {
+    if (name === 'head') reads++
   })
   const looks = async (times = 3) => {
     for (const wanted = reads + times; reads < wanted; ) await new Promise(setImmediate)
   }
-  return { watched, looks, count: () => reads }
+  /** Resolves when nobody looks any more. One look may have been under way. */
+  const lookEnds = () =>
+    waitUntil(async () => {
+      const now = reads
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return reads === now
+    })
+  return { watched, looks, lookEnds, count: () => reads }
 }
 
 function countTimers(): number {
   return process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
 }
 
-/** A service whose waiting can be seen. */
-async function openWatched(t: Parameters<typeof openService>[0]) {
-  const { store, again } = await openService(t)
-  await fill(store, 'events', numbered(3))
-  const { watched, ...seen } = watchHeads(store)
-  return { store, get: again({ store: watched, onError: () => {} }), watched, ...seen }
-}
-
 describe('a request that prefers to wait', () => {
-  it('is answered with what was written, by whom ever', async (t) => {
-    const { store, get, looks } = await openWatched(t)
+  const service = sharedService(async () => {})
+
+  /** A service whose waiting can be seen, on a new collection. */
+  async function openWatched({ store, again } = service()) {
+    if ((await store.head('events')) !== undefined) await store.drop('events')
+    await fill(store, 'events', numbered(3))
+    const { watched, ...seen } = watchHeads(store)
+    return { store, get: again({ store: watched, onError: () => {} }), watched, ...seen }
+  }
+
+  it('is answered with what was written, by whom ever', async () => {
+    const { store, get, looks } = await openWatched()
     for (const [round, path] of ['/events', '/events?page=9', '/-/json/events'].entries()) {
       const waiting = get(path, await waitFor(get, path))
       await looks()
@@ -73,8 +88,8 @@ describe('a request that prefers to wait', () => {
     }
   })
 
-  it('also with the changes since a snapshot', async (t) => {
-    const { store, get, looks } = await openWatched(t)
+  it('also with the changes since a snapshot', async () => {
+    const { store, get, looks } = await openWatched()
     const { _links: links } = await envelopeOf(await get('/events'))
     const changes = `${links['snapshot']?.href}..`
     const waiting = get(changes, await waitFor(get, changes))
@@ -85,18 +100,20 @@ describe('a request that prefers to wait', () => {
     assert.deepEqual([count, embedded], [1, { events: [{ op: 'delete', key: '2', version }] }])
   })
 
-  it('is 304 when the time is over, and HEAD is as GET', async (t) => {
-    const { get } = await openWatched(t)
+  it('is 304 when the time is over, and then nobody looks any more; HEAD is as GET', async () => {
+    const { get, count, lookEnds } = await openWatched()
     const known = { 'if-none-match': await tagOf(get, '/events'), prefer: 'wait=1' }
-    for (const method of ['GET', 'HEAD']) {
-      const { status, headers } = await get('/events', known, method)
+    const before = count()
+    for (const { status, headers } of await Promise.all(['GET', 'HEAD'].map((each) => get('/events', known, each)))) {
       assert.deepEqual([status, headers.get('etag')], [304, known['if-none-match']])
       assert.equal(headers.get('preference-applied'), 'wait=1')
     }
+    assert.ok(count() > before)
+    await lookEnds()
   })
 
-  it('is answered at once where there is something new, or nothing to compare with', async (t) => {
-    const { get } = await openWatched(t)
+  it('is answered at once where there is something new, or nothing to compare with', async () => {
+    const { get } = await openWatched()
     const tag = await tagOf(get, '/events')
     const { _links: links } = await envelopeOf(await get('/events'))
     const snapshot = links['snapshot']?.href ?? assert.fail()
@@ -113,8 +130,8 @@ describe('a request that prefers to wait', () => {
     }
   })
 
-  it('is answered by the rules of then: a collection can be dropped, hidden, or a token revoked meanwhile', async (t) => {
-    const { store, get, looks } = await openWatched(t)
+  it('is answered by the rules of then: a collection can be dropped, hidden, or a token revoked meanwhile', async () => {
+    const { store, get, looks } = await openWatched()
     const token = await tokenFor(store, ['read:*'], { name: 'reader' })
     for (const [happen, headers, status] of [
       [() => store.setPrivate('events', true), {}, 404],
@@ -130,17 +147,17 @@ describe('a request that prefers to wait', () => {
   })
 
   it('fails as any other where the store does', async (t) => {
-    const { store, get, looks } = await openWatched(t)
+    const { store, get, looks } = await openWatched(await openService(t))
     const waiting = get('/events', await waitFor(get, '/events'))
     await looks()
     await store.close()
     assert.equal((await waiting).status, 503)
   })
 
-  it('leaves nothing behind when it is answered', async (t) => {
-    const { store, get, looks, count } = await openWatched(t)
+  it('leaves nothing behind when it is answered', async () => {
+    const { store, get, looks, lookEnds } = await openWatched()
     const timers = countTimers()
-    const rounds = 30
+    const rounds = 20
     for (let round = 0; round < rounds; round++) {
       const waiting = get('/events', await waitFor(get, '/events'))
       await looks()
@@ -149,34 +166,25 @@ describe('a request that prefers to wait', () => {
     }
     // Connections to a database have timers too, but fewer.
     assert.ok(countTimers() < timers + rounds / 2)
-    // While a request waits there are looks, and afterwards none.
-    const before = count()
-    await get('/events', { 'if-none-match': await tagOf(get, '/events'), prefer: 'wait=1' })
-    assert.ok(count() > before)
-    // One look may have been under way.
-    await waitUntil(async () => {
-      const now = count()
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      return count() === now
-    })
+    await lookEnds()
   })
 
-  it('shares the looks at a collection with all others who wait for it', async (t) => {
-    const { store, get, watched, count } = await openWatched(t)
+  it('shares the looks at a collection with all others who wait for it', async () => {
+    const { store, get, watched, looks, count } = await openWatched()
     const { fetch } = createService({ store: watched })
     const headers = await waitFor(get, '/events')
     const before = count()
     const ask = (index: number) => fetch(new Request(`${BASE}/events`, { headers }), addressOf(index))
     const waiting = Array.from({ length: 900 }, (_, index) => ask(index))
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await looks(10)
     await append(store, 9)
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
     // The heads of all requests that come together are read at once too.
     assert.ok(count() - before < 900, `${count() - before} reads`)
   })
 
-  it('is answered at once where very many wait already, until one of them is gone', async (t) => {
-    const { store, get } = await openWatched(t)
+  it('is answered at once where very many wait already, until one of them is gone', async () => {
+    const { store, get } = await openWatched()
     const { fetch } = createService({ store })
     const headers = await waitFor(get, '/events')
     const gone = new AbortController()
@@ -193,8 +201,8 @@ describe('a request that prefers to wait', () => {
     for (const { status } of await Promise.all([...waiting, next])) assert.equal(status, 200)
   })
 
-  it('takes a place from the caller that has most, if all places are taken', async (t) => {
-    const { store, get, watched, looks } = await openWatched(t)
+  it('takes a place from the caller that has most, if all places are taken', async () => {
+    const { store, get, watched, looks } = await openWatched()
     const { fetch } = createService({ store: watched })
     const headers = await waitFor(get, '/events')
     const statuses = new Map<string, number[]>()
@@ -216,8 +224,8 @@ describe('a request that prefers to wait', () => {
     for (let index = 0; index < 20; index++) assert.deepEqual(statuses.get(`192.0.2.${index}`), [200])
   })
 
-  it('is answered at once where many of its own caller wait already, and leaves the places of others alone', async (t) => {
-    const { store, get, watched, looks } = await openWatched(t)
+  it('is answered at once where many of its own caller wait already, and leaves the places of others alone', async () => {
+    const { store, get, watched, looks } = await openWatched()
     const { fetch } = createService({ store: watched })
     const token = await tokenFor(store, ['read:*'])
     const headers = await waitFor(get, '/events')
@@ -239,10 +247,10 @@ describe('a request that prefers to wait', () => {
 })
 
 describe('over a socket, a request that prefers to wait', () => {
+  const shared = sharedService((store) => fill(store, 'events', numbered(3)))
+
   async function start(t: Parameters<typeof listenFor>[0]) {
-    const { store } = await openService(t)
-    await fill(store, 'events', numbered(3))
-    const { watched, looks } = watchHeads(store)
+    const { watched, looks } = watchHeads(shared().store)
     const records: RequestRecord[] = []
     const service = createService({ store: watched })
     const listening = await listenFor(t, { ...service, onRequestEnd: (record) => void records.push(record) })
@@ -253,16 +261,16 @@ describe('over a socket, a request that prefers to wait', () => {
       `If-None-Match: ${response.headers.get('etag')}`,
       'Prefer: wait=60',
     ].join('\r\n')
-    return { store, looks, records, listening, head }
+    return { looks, records, listening, head }
   }
 
-  it('is told of what another process writes', async (t) => {
+  it('is told of what `reams import` writes', async (t) => {
     const { store, location, ask } = await startWriteServer(t)
     await fill(store, 'events', numbered(3))
     const { headers } = await ask('GET', '/events')
     const waiting = ask('GET', '/events', undefined, { Prefer: 'wait=60', 'If-None-Match': headers.etag ?? '' })
     const words = ['import', 'events', '-', '--store', location]
-    assert.equal((await runCli(words, { in: workDirectory(t), input: '{"id":9}' })).status, 0)
+    assert.equal((await runInside(words, { in: workDirectory(t), input: '{"id":9}' })).status, 0)
     assert.equal(JSON.parse((await waiting).text).item_count, 4)
   })
 
@@ -292,18 +300,12 @@ describe('over a socket, a request that prefers to wait', () => {
     const last = `GET /events/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
     const together = await openSocket(listening.port)
     together.write(`${head}\r\n\r\n${last}`)
-    assert.deepEqual(
-      parseAnswers(await readToEnd(together)).map(({ status }) => status),
-      [304, 200],
-    )
+    assert.deepEqual(statusesOf(await answersOn(together)), [304, 200])
     const later = await openSocket(listening.port)
     later.write(`${head}\r\n\r\n`)
     await looks()
     later.write(last)
-    assert.deepEqual(
-      parseAnswers(await readToEnd(later)).map(({ status }) => status),
-      [304, 200],
-    )
+    assert.deepEqual(statusesOf(await answersOn(later)), [304, 200])
   })
 
   it('does not hold up the end of a connection on which no HTTP follows', async (t) => {
@@ -312,10 +314,7 @@ describe('over a socket, a request that prefers to wait', () => {
     socket.write(`${head}\r\n\r\n`)
     await looks()
     socket.write('NONSENSE\r\n\r\n')
-    assert.deepEqual(
-      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
-      [304, 400],
-    )
+    assert.deepEqual(statusesOf(await answersOn(socket)), [304, 400])
   })
 
   it('is answered at once when the server closes, and one that comes then as well', async (t) => {
@@ -324,12 +323,10 @@ describe('over a socket, a request that prefers to wait', () => {
     const socket = await openSocket(listening.port)
     socket.write(`${head}\r\n\r\n`)
     await looks()
-    const answers = readToEnd(socket)
+    const answers = answersOn(socket)
     const closed = listening.close(60_000)
-    assert.deepEqual(
-      parseAnswers(await answers).map(({ status, headers }) => [status, headers.get('connection')]),
-      [[304, 'close']],
-    )
+    const [last, ...more] = await answers
+    assert.deepEqual([last?.status, last?.headers.get('connection'), more.length], [304, 'close', 0])
     if (!idle.destroyed) idle.write(`${head}\r\n\r\n`)
     await Promise.race([readToEnd(idle), once(idle, 'close')])
     assert.equal(await closed, 0)
