@@ -11,7 +11,7 @@ import { fill, numbered } from '../open-service.ts'
 import { answersTo, askRaw, listenFor, openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
 import { isWhole } from '../whole.ts'
 import { GZIP, JSON_TYPE, sharedWriteServer } from '../write-server.ts'
-import { OPENINGS, quietSocket, resetAfter } from './resets.ts'
+import { OPENINGS, resetAfter, resetInAnswer } from './resets.ts'
 
 const HOST = 'Host: localhost\r\n'
 const GET_BIG = `GET /big HTTP/1.1\r\n${HOST}\r\n`
@@ -73,14 +73,7 @@ describe('resets', () => {
               return resetAfter(port, text, length, (round / AT_ONCE + index) % 5)
             }),
           )
-      for (let bytes = 1; bytes < 2_000_000; bytes = bytes * 2 + 1) {
-        const socket = await quietSocket(port)
-        socket.write(GET_BIG)
-        socket.on('data', () => {
-          if (socket.bytesRead >= bytes) socket.resetAndDestroy()
-        })
-        await once(socket, 'close')
-      }
+      for (let bytes = 1; bytes < 2_000_000; bytes = bytes * 2 + 1) await resetInAnswer(port, GET_BIG, bytes)
     }
     await bystand(attack())
   })

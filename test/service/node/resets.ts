@@ -1,9 +1,9 @@
-/** Connections that are reset, after any bytes. */
+/** Connections that are reset: after whichever bytes, and at every point of a request and of its answer. */
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** What makes a server hand a socket over, wait, or give up. */
+/** What makes Node hand a socket over, wait, or give up. */
 export const OPENINGS: readonly string[] = [
   'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n',
   'GET /events HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
@@ -24,7 +24,19 @@ export async function resetAfter(port: number, text: string, length: number, tur
   socket.resetAndDestroy()
 }
 
-export async function quietSocket(port: number): Promise<Socket> {
+/** Resets one connection when so many bytes of its answer have come. */
+export async function resetInAnswer(port: number, text: string, bytes: number): Promise<void> {
+  const socket = await quietSocket(port)
+  socket.write(text, 'latin1')
+  let received = 0
+  socket.on('data', (chunk) => {
+    received += chunk.length
+    if (received >= bytes) socket.resetAndDestroy()
+  })
+  await once(socket, 'close')
+}
+
+async function quietSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   await once(socket, 'connect')
   return socket
