@@ -57,113 +57,92 @@ const FIXED: readonly Change[] = [
   { kind: 'append', count: 3, from: 0, step: 1, size: 300 },
 ]
 
-/** Every response so far, of one history or of several that have states in common: the digest of its body by its tag. */
-class SeenTags {
-  readonly #bodies = new Map<string, string>()
+function pagesOf({ live }: Head): number[] {
+  return Array.from({ length: lastPage(live) }, (_, index) => index + 1)
+}
 
+/** Checks responses, of one history or of several that have states in common: the digest of its body by each tag. */
+function seeTags(bodies = new Map<string, string>()) {
   /** Gets a target, and returns its tag. */
-  async get({ fetch }: Service, target: string, encoding: string): Promise<string> {
+  return async ({ fetch }: Service, target: string, encoding: string): Promise<string> => {
     const headers = { 'accept-encoding': encoding }
     const response = await fetch(new Request(`${BASE}/${target}`, { headers }))
     assert.equal(response.status, 200, target)
     const tag = response.headers.get('etag') ?? assert.fail(`${target} has no tag`)
     assert.match(tag, /^"/)
     const body = hash('sha256', Buffer.from(await response.arrayBuffer()))
-    assert.equal(this.#bodies.get(tag) ?? body, body, `${encoding} ${target} has other bytes under the tag ${tag}`)
-    this.#bodies.set(tag, body)
+    assert.equal(bodies.get(tag) ?? body, body, `${encoding} ${target} has other bytes under the tag ${tag}`)
+    bodies.set(tag, body)
     const known = await fetch(new Request(`${BASE}/${target}`, { headers: { ...headers, 'if-none-match': tag } }))
     assert.deepEqual([known.status, known.headers.get('etag')], [304, tag], `${encoding} ${target}`)
     return tag
   }
 }
 
-function pagesOf({ live }: Head): number[] {
-  return Array.from({ length: lastPage(live) }, (_, index) => index + 1)
-}
-
-/** A collection under changes, read through services with and without a cache. */
-class TaggedHistory {
-  readonly #store: Store
-  readonly #services: readonly [cached: Service, uncached: Service]
-  readonly #states: Head[]
+/** A collection under changes, read through services with and without a cache. `states` are those that the store has already. */
+function tagHistory(store: Store, see: ReturnType<typeof seeTags>, states: Head[] = [], firstSeed = 0) {
+  const [cached, uncached] = [createService({ store }), createService({ store, cacheBytes: 0 })]
   /** By encoding and target. */
-  readonly #snapshotTags = new Map<string, string>()
-  #lastId: number
-  #seed: number
+  const snapshotTags = new Map<string, string>()
+  let [lastId, seed] = [firstSeed, firstSeed]
 
-  /** `states` are those of the history that the store already has. */
-  constructor(store: Store, states: readonly Head[] = [], seed = 0) {
-    this.#store = store
-    this.#services = [createService({ store }), createService({ store, cacheBytes: 0 })]
-    this.#states = [...states]
-    this.#lastId = seed
-    this.#seed = seed
+  function item(id: string, size: number): string {
+    const noise = hash('sha512', `${id} ${seed++}`)
+    return `{"id":${id},"x":"${noise.repeat(Math.ceil(size / noise.length)).slice(0, size)}"}`
   }
-
-  async begin(count: number): Promise<void> {
-    await this.#store.create(NAME, KEYED)
-    await this.#store.append(NAME, itemRun(this.#items(count, 300), KEYED))
-  }
-
-  get states(): readonly Head[] {
-    return this.#states
-  }
-
-  async apply(all: readonly Change[], seen: SeenTags): Promise<void> {
-    for (const change of all) {
-      const isAppend = await this.#apply(change)
-      const head = (await this.#store.head(NAME)) ?? assert.fail()
-      this.#states.push(head)
-      for (const encoding of ENCODINGS) {
-        for (const service of this.#services)
-          for (const page of pagesOf(head)) await seen.get(service, `${NAME}?page=${page}`, encoding)
-        for (const state of this.#states) await this.#checkState(state, encoding, isAppend, seen)
-      }
-    }
-  }
-
-  /** Checks all pages of a snapshot, and one of the changes since. An append leaves the tags of snapshots as they were. */
-  async #checkState(state: Head, encoding: string, isAppend: boolean, seen: SeenTags): Promise<void> {
-    const [, service] = this.#services
-    await seen.get(service, changesPath(NAME, stateOf(state)), encoding)
-    for (const page of pagesOf(state)) {
-      const target = `${snapshotPath(NAME, stateOf(state))}?page=${page}`
-      const tag = await seen.get(service, target, encoding)
-      const last = this.#snapshotTags.get(`${encoding} ${target}`) ?? tag
-      if (isAppend || encoding === 'identity') assert.equal(tag, last, `${target} after an append`)
-      this.#snapshotTags.set(`${encoding} ${target}`, tag)
-    }
-  }
+  const items = (count: number, size: number) => Array.from({ length: count }, () => item(String(++lastId), size))
 
   /** Returns whether items were only appended. */
-  async #apply({ kind, count, from, step, size }: Change): Promise<boolean> {
-    const store = this.#store
+  async function change({ kind, count, from, step, size }: Change): Promise<boolean> {
     const keys = (await readItems(store, NAME)).map((text) => String(JSON.parse(text).id))
     const start = Math.floor((keys.length * from) / 100)
     const chosen = keys.filter((_, index) => index >= start && (index - start) % step === 0).slice(0, count)
     if (kind === 'append' || chosen.length === 0) {
-      await store.append(NAME, itemRun(this.#items(count, size), KEYED))
+      await store.append(NAME, itemRun(items(count, size), KEYED))
       return true
     }
-    const replaced = chosen.map((id) => this.#item(id, size))
+    const replaced = chosen.map((id) => item(id, size))
     if (kind === 'delete') await store.delete(NAME, chosen)
     else if (kind === 'replace') await store.replace(NAME, itemRun(replaced, KEYED))
     else {
       const isReplacement = kind === 'swap'
       const load = await store.load(NAME, isReplacement ? { isReplacement } : { onConflict: 'replace' })
-      await load.append(itemRun([...(isReplacement ? [] : replaced), ...this.#items(count, size)], KEYED))
+      await load.append(itemRun([...(isReplacement ? [] : replaced), ...items(count, size)], KEYED))
       await load.commit()
     }
     return false
   }
 
-  #items(count: number, size: number): string[] {
-    return Array.from({ length: count }, () => this.#item(String(++this.#lastId), size))
+  /** Checks all pages of a snapshot, and one of the changes since. An append leaves the tags of snapshots as they were. */
+  async function checkState(state: Head, encoding: string, isAppend: boolean): Promise<void> {
+    await see(uncached, changesPath(NAME, stateOf(state)), encoding)
+    for (const page of pagesOf(state)) {
+      const target = `${snapshotPath(NAME, stateOf(state))}?page=${page}`
+      const tag = await see(uncached, target, encoding)
+      const last = snapshotTags.get(`${encoding} ${target}`) ?? tag
+      if (isAppend || encoding === 'identity') assert.equal(tag, last, `${target} after an append`)
+      snapshotTags.set(`${encoding} ${target}`, tag)
+    }
   }
 
-  #item(id: string, size: number): string {
-    const noise = hash('sha512', `${id} ${this.#seed++}`)
-    return `{"id":${id},"x":"${noise.repeat(Math.ceil(size / noise.length)).slice(0, size)}"}`
+  return {
+    states,
+    async begin(count: number): Promise<void> {
+      await store.create(NAME, KEYED)
+      await store.append(NAME, itemRun(items(count, 300), KEYED))
+    },
+    async apply(all: readonly Change[]): Promise<void> {
+      for (const each of all) {
+        const isAppend = await change(each)
+        const head = (await store.head(NAME)) ?? assert.fail()
+        states.push(head)
+        for (const encoding of ENCODINGS) {
+          for (const service of [cached, uncached])
+            for (const page of pagesOf(head)) await see(service, `${NAME}?page=${page}`, encoding)
+          for (const state of states) await checkState(state, encoding, isAppend)
+        }
+      }
+    },
   }
 }
 
@@ -171,9 +150,9 @@ function describeTagBytes(open: () => Promise<{ store: Store; remove: () => Prom
   const check = async (begun: number, all: readonly Change[]): Promise<void> => {
     const { store, remove } = await open()
     try {
-      const history = new TaggedHistory(store)
-      await history.begin(begun)
-      await history.apply(all, new SeenTags())
+      const { begin, apply } = tagHistory(store, seeTags())
+      await begin(begun)
+      await apply(all)
     } finally {
       await remove()
     }
@@ -198,16 +177,17 @@ describe('a service on SQLite', () => {
       const { store, path, remove } = await openSqliteForTest()
       const restored = `${path}.restored`
       try {
-        const seen = new SeenTags()
-        const history = new TaggedHistory(store)
-        await history.begin(400)
-        await history.apply(before.slice(0, 2), seen)
-        const states = [...history.states]
+        const see = seeTags()
+        const { begin, apply, states } = tagHistory(store, see)
+        await begin(400)
+        await apply(before.slice(0, 2))
+        const common = [...states]
         using database = new DatabaseSync(path)
         database.prepare('VACUUM INTO ?').run(restored)
-        await history.apply(first.slice(0, 3), seen)
+        await apply(first.slice(0, 3))
         const other = await openSqliteStore({ path: restored })
-        await new TaggedHistory(other, states, OTHER_SEED).apply(second.slice(0, 3), seen).finally(() => other.close())
+        const otherHistory = tagHistory(other, see, common, OTHER_SEED)
+        await otherHistory.apply(second.slice(0, 3)).finally(() => other.close())
       } finally {
         await remove()
       }

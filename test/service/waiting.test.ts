@@ -27,7 +27,7 @@ import { startWriteServer } from './write-server.ts'
 const LONG = { prefer: 'wait=60' }
 
 /** So many callers that none has too many of all who can wait. */
-const addressOf = (index: number) => ({ remoteAddress: `192.0.2.${index % 20}` })
+const addressOf = (index: number) => `192.0.2.${index % 20}`
 
 async function tagOf(get: OpenService['get'], url: string, headers = {}): Promise<string> {
   return (await get(url, headers)).headers.get('etag') ?? assert.fail()
@@ -73,7 +73,13 @@ describe('a request that prefers to wait', () => {
     if ((await store.head('events')) !== undefined) await store.drop('events')
     await fill(store, 'events', numbered(3))
     const { watched, ...seen } = watchHeads(store)
-    return { store, get: again({ store: watched, onError: () => {} }), watched, ...seen }
+    const get = again({ store: watched, onError: () => {} })
+    const { fetch } = createService({ store: watched })
+    const headers = await waitFor(get, '/events')
+    /** A request that waits, from this address. */
+    const askFrom = async (remoteAddress: string, others: RequestInit = {}) =>
+      fetch(new Request(`${BASE}/events`, { headers, ...others }), { remoteAddress })
+    return { store, get, headers, askFrom, ...seen }
   }
 
   it('is answered with what was written, by whom ever', async () => {
@@ -170,12 +176,9 @@ describe('a request that prefers to wait', () => {
   })
 
   it('shares the looks at a collection with all others who wait for it', async () => {
-    const { store, get, watched, looks, count } = await openWatched()
-    const { fetch } = createService({ store: watched })
-    const headers = await waitFor(get, '/events')
+    const { store, askFrom, looks, count } = await openWatched()
     const before = count()
-    const ask = (index: number) => fetch(new Request(`${BASE}/events`, { headers }), addressOf(index))
-    const waiting = Array.from({ length: 900 }, (_, index) => ask(index))
+    const waiting = Array.from({ length: 900 }, (_, index) => askFrom(addressOf(index)))
     await looks(10)
     await append(store, 9)
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
@@ -184,31 +187,25 @@ describe('a request that prefers to wait', () => {
   })
 
   it('is answered at once where very many wait already, until one of them is gone', async () => {
-    const { store, get } = await openWatched()
-    const { fetch } = createService({ store })
-    const headers = await waitFor(get, '/events')
+    const { store, askFrom } = await openWatched()
     const gone = new AbortController()
-    const ask = (index: number, signal?: AbortSignal) =>
-      fetch(new Request(`${BASE}/events`, { headers, ...(signal && { signal }) }), addressOf(index))
-    const waiting = Array.from({ length: MAX_WAITING_REQUESTS - 1 }, (_, index) => ask(index))
-    const last = ask(1, gone.signal)
-    const tooMany = await ask(2)
+    const waiting = Array.from({ length: MAX_WAITING_REQUESTS - 1 }, (_, index) => askFrom(addressOf(index)))
+    const last = askFrom(addressOf(1), { signal: gone.signal })
+    const tooMany = await askFrom(addressOf(2))
     assert.deepEqual([tooMany.status, tooMany.headers.get('preference-applied')], [304, null])
     gone.abort()
     assert.equal((await last).status, 304)
-    const next = ask(3)
+    const next = askFrom(addressOf(3))
     await append(store, 9)
     for (const { status } of await Promise.all([...waiting, next])) assert.equal(status, 200)
   })
 
   it('takes a place from the caller that has most, if all places are taken', async () => {
-    const { store, get, watched, looks } = await openWatched()
-    const { fetch } = createService({ store: watched })
-    const headers = await waitFor(get, '/events')
+    const { store, askFrom, looks } = await openWatched()
     const statuses = new Map<string, number[]>()
-    const ask = async (remoteAddress: string) => {
-      const { status } = await fetch(new Request(`${BASE}/events`, { headers }), { remoteAddress })
-      statuses.set(remoteAddress, [...(statuses.get(remoteAddress) ?? []), status])
+    const ask = async (address: string) => {
+      const { status } = await askFrom(address)
+      statuses.set(address, [...(statuses.get(address) ?? []), status])
     }
     // Ten networks of one IPv6 customer, a different address for each request.
     const attack = Array.from({ length: MAX_WAITING_REQUESTS }, (_, index) => ask(`2001:db8:0:${index % 10}::${index}`))
@@ -225,21 +222,17 @@ describe('a request that prefers to wait', () => {
   })
 
   it('is answered at once where many of its own caller wait already, and leaves the places of others alone', async () => {
-    const { store, get, watched, looks } = await openWatched()
-    const { fetch } = createService({ store: watched })
+    const { store, headers, askFrom, looks } = await openWatched()
     const token = await tokenFor(store, ['read:*'])
-    const headers = await waitFor(get, '/events')
     const gone = new AbortController()
-    const ask = (remoteAddress: string, others: RequestInit = {}) =>
-      fetch(new Request(`${BASE}/events`, { headers, ...others }), { remoteAddress })
-    const waiting = Array.from({ length: WAITING_A_CALLER - 1 }, () => ask('192.0.2.1'))
-    const last = ask('192.0.2.1', { signal: gone.signal })
-    const tooMany = await ask('192.0.2.1')
+    const waiting = Array.from({ length: WAITING_A_CALLER - 1 }, () => askFrom('192.0.2.1'))
+    const last = askFrom('192.0.2.1', { signal: gone.signal })
+    const tooMany = await askFrom('192.0.2.1')
     assert.deepEqual([tooMany.status, tooMany.headers.get('preference-applied')], [304, null])
-    const others = [ask('192.0.2.2'), ask('192.0.2.1', { headers: { ...headers, ...token } })]
+    const others = [askFrom('192.0.2.2'), askFrom('192.0.2.1', { headers: { ...headers, ...token } })]
     gone.abort()
     assert.equal((await last).status, 304)
-    const next = ask('192.0.2.1')
+    const next = askFrom('192.0.2.1')
     await looks(10)
     await append(store, 9)
     for (const { status } of await Promise.all([...waiting, ...others, next])) assert.equal(status, 200)

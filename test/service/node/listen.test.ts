@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createService, type Service } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
+import { waitUntil } from '../../wait-until.ts'
 import { fill, numbered, problemOf } from '../open-service.ts'
 import {
   answersOn,
@@ -124,13 +125,8 @@ describe('over a socket', () => {
     const other = 'GET /events/7 HTTP/2.0\r\nHost: a\r\n\r\n'
     const one = 'GET /events/7 HTTP/1.1\r\nHost: a\r\n\r\n'
     const answers = await answersTo(server().port, `${one}${other}${one}`)
-    assert.deepEqual(
-      answers.map(({ status, headers }) => [status, headers.get('connection')]),
-      [
-        [200, 'keep-alive'],
-        [505, 'close'],
-      ],
-    )
+    const seen = answers.map(({ status, headers }) => `${status} ${headers.get('connection')}`)
+    assert.deepEqual(seen, ['200 keep-alive', '505 close'])
   })
 
   test('one that does not arrive is a 408 problem, with the base URL that was set', async (t) => {
@@ -143,6 +139,26 @@ describe('over a socket', () => {
   test('a port in use rejects with the code of the system', async () => {
     await assert.rejects(listen({ port: server().port, reply: () => assert.fail() }), { code: 'EADDRINUSE' })
   })
+})
+
+test('the load of a server is its connections, the requests that run, and those that wait behind them', async (t) => {
+  const held = Promise.withResolvers<typeof DONE>()
+  const { port, load } = await listenFor(t, { reply: () => held.promise })
+  const becomes = (...expected: readonly number[]) =>
+    waitUntil(() => {
+      const { connections, runningRequests, waitingRequests } = load()
+      return [connections, runningRequests, waitingRequests].join() === expected.join()
+    })
+  await becomes(0, 0, 0)
+  const idle = await openSocket(port)
+  const pipelined = await openSocket(port)
+  pipelined.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
+  await becomes(2, 1, 2)
+  held.resolve(DONE)
+  assert.equal((await answersOn(pipelined)).length, 3)
+  await becomes(1, 0, 0)
+  idle.destroy()
+  await becomes(0, 0, 0)
 })
 
 describe('closing', () => {
