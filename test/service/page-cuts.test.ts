@@ -90,10 +90,7 @@ describe('a page that is cut', () => {
 async function fillSample(store: Store): Promise<string[]> {
   const slots = [0, QUIRE_SIZE - 1, ...(isWhole() ? [1, QUIRE_SIZE, QUIRE_SIZE + 1, 250, REAM_SIZE - 1] : [])]
   const names: string[] = []
-  for (const [kind, torn] of [
-    ['whole', []],
-    ['torn', TORN],
-  ] as const)
+  for (const [kind, torn] of Object.entries({ whole: [], torn: TORN }))
     for (const slot of slots) {
       const name = `${kind}-${slot}`
       await fill(store, name, ITEMS)
@@ -101,9 +98,8 @@ async function fillSample(store: Store): Promise<string[]> {
       names.push(name)
     }
   // Quires of more than a window of deflate, and of more than a stored block.
-  const wide = range(0, QUIRE_SIZE + 5).map(
-    (id) => `{"id":${id},"x":"${String(id).repeat(id % 9 === 0 ? 20_000 : 50)}"}`,
-  )
+  const textOf = (id: number) => String(id).repeat(id % 9 === 0 ? 20_000 : 50)
+  const wide = range(0, QUIRE_SIZE + 5).map((id) => `{"id":${id},"x":"${textOf(id)}"}`)
   await fill(store, 'wide', wide)
   await store.delete('wide', keys([0, 3]))
   return [...names, 'wide']
