@@ -50,12 +50,9 @@ describe('a body that does not come to its end', () => {
   })
 
   it('is refused with two lengths, or with a length and chunks', async () => {
-    for (const headers of [
-      { ...announcing(8), 'Transfer-Encoding': 'chunked' },
-      { ...announcing(8), 'content-length': '9' },
-    ]) {
-      const [answer] = await answersTo(server().port, `${server().headOf('POST', '/events', headers)}{"id":7}`)
-      assert.match(problemInRaw(answer), /^400 malformed-request: /)
+    for (const second of [{ 'Transfer-Encoding': 'chunked' }, { 'content-length': '9' }]) {
+      const text = server().headOf('POST', '/events', { ...announcing(8), ...second })
+      assert.match(problemInRaw((await answersTo(server().port, `${text}{"id":7}`))[0]), /^400 malformed-request: /)
     }
     await assertGoesOn(server())
   })
@@ -137,11 +134,12 @@ describe('a body that need not be read', () => {
       answersTo(port, headOf('POST', '/events', announcing(1_000_000_000))),
       answersTo(port, headOf('POST', '/events', CHUNKED) + endless),
     ])
+    const tooLarge = '413 content-too-large: The body has'
     assert.deepEqual(
-      answers.map((each) => each.map(problemInRaw)),
+      answers.flatMap((each) => each.map(problemInRaw)),
       [
-        ['413 content-too-large: The body has 1,000,000,000 bytes; the limit is 100,000 (--body-bytes).'],
-        ['413 content-too-large: The body has more than 100,000 bytes (--body-bytes).'],
+        `${tooLarge} 1,000,000,000 bytes; the limit is 100,000 (--body-bytes).`,
+        `${tooLarge} more than 100,000 bytes (--body-bytes).`,
       ],
     )
     await assertGoesOn(server())

@@ -59,24 +59,22 @@ async function start(t: TestContext, options: Partial<ListenOptions> = {}): Prom
   return (await listenFor(t, { ...createService({ store: server().store, cacheBytes: 0 }), ...options })).port
 }
 
-describe('resets', () => {
-  const [ROUNDS, AT_ONCE] = isWhole() ? [10_000, 32] : [60, 2]
+const [ROUNDS, AT_ONCE] = isWhole() ? [10_000, 32] : [60, 2]
 
-  it('end no process, whatever came before them and wherever they come', async () => {
-    const attack = async (): Promise<void> => {
-      for (const text of OPENINGS)
-        for (let round = 0; round < ROUNDS; round += AT_ONCE)
-          await Promise.all(
-            Array.from({ length: AT_ONCE }, (_, index) => {
-              // At every byte in turn, and every other time behind the last one.
-              const length = index % 2 === 0 ? text.length : ((round + index) * 7) % text.length
-              return resetAfter(port, text, length, (round / AT_ONCE + index) % 5)
-            }),
-          )
-      for (let bytes = 1; bytes < 2_000_000; bytes = bytes * 2 + 1) await resetInAnswer(port, GET_BIG, bytes)
-    }
-    await bystand(attack())
-  })
+it('resets end no process, whatever came before them and wherever they come', async () => {
+  const attack = async (): Promise<void> => {
+    for (const text of OPENINGS)
+      for (let round = 0; round < ROUNDS; round += AT_ONCE)
+        await Promise.all(
+          Array.from({ length: AT_ONCE }, (_, index) => {
+            // At every byte in turn, and every other time behind the last one.
+            const length = index % 2 === 0 ? text.length : ((round + index) * 7) % text.length
+            return resetAfter(port, text, length, (round / AT_ONCE + index) % 5)
+          }),
+        )
+    for (let bytes = 1; bytes < 2_000_000; bytes = bytes * 2 + 1) await resetInAnswer(port, GET_BIG, bytes)
+  }
+  await bystand(attack())
 })
 
 describe('a client that floods a connection', () => {
@@ -119,8 +117,7 @@ describe('a client that floods a connection', () => {
     }
     while (refused === 0) await new Promise(setImmediate)
     for (let id = 1000; id < 1020; id++) {
-      const headers = { Authorization: authorization, ...JSON_TYPE }
-      const init = { method: 'POST', headers, body: `{"id":${id}}` }
+      const init = { method: 'POST', headers: { Authorization: authorization, ...JSON_TYPE }, body: `{"id":${id}}` }
       assert.equal((await fetch(`http://127.0.0.1:${port}/events`, init)).status, 201)
     }
     assert.ok(refused < (count * sockets.length) / 2, `${refused} were refused before 20 were written`)
@@ -215,20 +212,18 @@ describe('clients that are slow to take their answers', () => {
   })
 })
 
-describe('bodies that are announced and never sent', () => {
-  it('keep nobody from writing, not even with the same token', async () => {
-    const authorization = await writer()
-    const head = `POST /events HTTP/1.1\r\n${HOST}Authorization: ${authorization}\r\nContent-Type: application/json\r\n`
-    const sockets = await Promise.all(Array.from({ length: 600 }, () => openSocket(port)))
-    for (const socket of sockets) socket.write(`${head}Content-Length: 262144\r\n\r\n `)
-    await bystand()
-    for (let id = 2000; id < 2010; id++) {
-      const body = `{"id":${id}}`
-      const answer = await askRaw(port, `${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
-      assert.equal(answer.status, 201)
-    }
-    for (const socket of sockets) socket.resetAndDestroy()
-  })
+it('bodies that are announced and never sent keep nobody from writing, not even with the same token', async () => {
+  const authorization = await writer()
+  const head = `POST /events HTTP/1.1\r\n${HOST}Authorization: ${authorization}\r\nContent-Type: application/json\r\n`
+  const sockets = await Promise.all(Array.from({ length: 600 }, () => openSocket(port)))
+  for (const socket of sockets) socket.write(`${head}Content-Length: 262144\r\n\r\n `)
+  await bystand()
+  for (let id = 2000; id < 2010; id++) {
+    const body = `{"id":${id}}`
+    const answer = await askRaw(port, `${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
+    assert.equal(answer.status, 201)
+  }
+  for (const socket of sockets) socket.resetAndDestroy()
 })
 
 it('gzip bombs are refused without being held: many of them at once take no more memory than a few', async () => {
