@@ -17,10 +17,7 @@ import { type Answer, NOBODY, problemIn, sharedWriteServer, type WriteServer } f
 
 /** Every way to use the store, by a caller with a token. */
 const REQUESTS = [
-  ['GET', '/'],
-  ['GET', '/events'],
-  ['GET', '/events?page=2'],
-  ['GET', '/events/1'],
+  ...['/', '/events', '/events?page=2', '/events/1'].map((path) => ['GET', path] as const),
   ['POST', '/events', '{"id":"new"}'],
   ['PUT', '/events/1', '{"id":1,"a":1}'],
   ['DELETE', '/events/2'],
@@ -29,18 +26,13 @@ const REQUESTS = [
 
 const OPEN_READS = ['/', '/events', '/events?page=2', '/events/1', '/-/health']
 
-let server: OwnPostgresServer | undefined
-
+let server: OwnPostgresServer
 before(async () => {
   server = await startOwnPostgres(['max_connections=40'])
 })
 after(() => server?.stop())
 
-const running = (): OwnPostgresServer => {
-  assert.ok(server)
-  return server
-}
-const sql = (text: string) => runSql(running().url, 'SET default_transaction_read_only = off', text)
+const sql = (text: string) => runSql(server.url, 'SET default_transaction_read_only = off', text)
 
 function assertAway(answer: Answer, detail: string): void {
   assert.equal(problemIn(answer), `503 store-unavailable: ${detail}`)
@@ -54,26 +46,26 @@ async function assertWell({ ask }: WriteServer): Promise<void> {
 }
 
 /** Ends all connections that are open now, but for the one that asks. */
-const cutConnections = () =>
-  sql(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reams' AND pid <> pg_backend_pid()",
-  )
+const cutConnections = () => {
+  const others = "application_name = 'reams' AND pid <> pg_backend_pid()"
+  return sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`)
+}
 
 describe('a service whose database', () => {
-  onEngine(() => openPostgresTestStore(running()))
+  onEngine(() => openPostgresTestStore(server))
   const service = sharedWriteServer(({ store }) => fill(store, 'events', numbered(600)), { onError: () => {} })
 
   it('is down answers 503 to everything and says when to try again, and is well when it is back', async () => {
     const { ask } = service()
     await assertWell(service())
-    await running().halt()
+    await server.halt()
     try {
       for (const [method, path, body] of REQUESTS)
         assertAway(await ask(method, path, body), 'The store did not answer.')
       for (const path of OPEN_READS) assertAway(await ask('GET', path, undefined, NOBODY), 'The store did not answer.')
       assert.equal((await ask('GET', '/-/problems/store-unavailable', undefined, NOBODY)).status, 200)
     } finally {
-      await running().start()
+      await server.start()
     }
     await assertWell(service())
   })
@@ -99,7 +91,7 @@ describe('a service whose database', () => {
   const others: Client[] = []
   const occupyAll = async (): Promise<void> => {
     for (;;) {
-      const client = new Client(running().url)
+      const client = new Client(server.url)
       client.on('error', () => {})
       await client.connect()
       others.push(client)
@@ -135,7 +127,7 @@ describe('a service behind a line to its database', () => {
   let service: Service
 
   before(async () => {
-    direct = resources.adopt(await openPostgresForTest(running()), ({ remove }) => remove())
+    direct = resources.adopt(await openPostgresForTest(server), ({ remove }) => remove())
     await fill(direct.store, 'events', numbered(600))
     const { hostname, port } = new URL(direct.url)
     proxy = resources.adopt(await startProxy(hostname, Number(port)), (each) => each.close())
@@ -166,7 +158,7 @@ describe('a service behind a line to its database', () => {
   })
 
   it('to a database that is too slow answers 503, and leaves no statement running', async () => {
-    const holder = new Client(running().url)
+    const holder = new Client(server.url)
     await holder.connect()
     await holder.query(`BEGIN; LOCK TABLE ${direct.schema}.head`)
     const append = () => store.append('events', itemRun(['{"id":"slow"}'], { keyField: 'id' }))
