@@ -135,7 +135,12 @@ describe('a connection with requests ahead', () => {
 
   it('is not read any further while they wait, be the last of them as long as it may', async (t) => {
     const { promise: first, resolve: answerFirst } = Promise.withResolvers<Reply>()
-    const { port } = await listenFor(t, { reply: (request) => (request.target === '/first' ? first : echo(request)) })
+    const reply = async (request: Incoming): Promise<Reply> => {
+      if (request.target === '/first') return first
+      if (request.method === 'POST') await request.readBody(() => {})
+      return echo(request)
+    }
+    const { port } = await listenFor(t, { reply })
     const socket = await openSocket(port)
     const body = Buffer.alloc(50_000_000)
     socket.write(`GET /first HTTP/1.1\r\n${HOST}\r\n${GET}`)
