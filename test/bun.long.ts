@@ -23,7 +23,7 @@ const BUN = process.env['REAMS_TEST_BUN'] ?? join(ROOT, 'node_modules/.bin/bun')
 
 /** The attacks, how a server closes, and the store. Bun runs the test too: they are in the same process. */
 const INSIDE_BUN = [
-  ...['hostile-clients', 'listen', 'load', 'node-request', 'pipelines'].map((name) => `service/node/${name}`),
+  ...['hostile-clients', 'listen', 'node-request', 'pipelines'].map((name) => `service/node/${name}`),
   ...['service/behind-nginx', 'service/client-address', 'service/waiting', 'store/sqlite', 'store/sqlite-lease'],
 ].map((name) => `./test/${name}.test.ts`)
 /** Files, pipes, TLS, signals, workers, the admin port, the log. Node runs the test, and Bun the program. */

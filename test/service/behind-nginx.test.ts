@@ -8,7 +8,7 @@ import type { RequestRecord } from '../../src/service/request-record.ts'
 import { workDirectory } from '../cli/run-cli.ts'
 import { newSeed } from '../faults/command.ts'
 import { lackOf, NGINX } from '../faults/needs.ts'
-import { Dice } from '../fuzz/dice.ts'
+import { Dice, texts, words } from '../fuzz/dice.ts'
 import { startNginx } from '../nginx.ts'
 import { freePort } from '../store/free-port.ts'
 import { fill, numbered } from './open-service.ts'
@@ -69,99 +69,41 @@ function configuration(port: number, proxyPorts: readonly number[], log: string)
 }
 
 const TARGETS = [
-  ...['/events', '/events?page=2', '/events/1', '/nothing', '/', '//events', '/events//1', '/%2fevents', '/events%2f1'],
-  ...['/events/..', '/./events', '/events/%2e%2e/events', 'http://127.0.0.1/events', 'http://evil.example/events', '*'],
-  ...['/-/health', '/events?x=\r\n', '/events HTTP/1.1', '/events#a', '\\events'],
+  ...words(`
+    /events /events?page=2 /events/1 /nothing / //events /events//1 /%2fevents /events%2f1 /events/.. /./events
+    /events/%2e%2e/events http://127.0.0.1/events http://evil.example/events * /-/health /events#a \\events
+  `),
+  ...['/events?x=\r\n', '/events HTTP/1.1'],
 ]
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
-const LENGTHS = ['0', '5', '8', '+8', '-1', '8, 8', '8,9', '08', '0x8', '8 ', '8;a', '', '99999', ' 8', '8\t', '１']
+const LENGTHS = [...words('0 5 8 +8 -1 8,9 08 0x8 8;a 99999 １'), '8, 8', '8 ', ' 8', '8\t', '']
 const CODINGS = [
-  ...[
-    'chunked',
-    'Chunked',
-    'chunked, chunked',
-    'gzip, chunked',
-    'chunked, identity',
-    'identity',
-    'xchunked',
-    'chunked;a=b',
-  ],
-  ...[
-    '"chunked"',
-    ' chunked',
-    'chunked ',
-    '\tchunked',
-    '\x0bchunked',
-    'chunked\x0b',
-    ',chunked',
-    'chunked,',
-    '',
-    'chun\r\n ked',
-  ],
+  ...texts('chunked, chunked | gzip, chunked | chunked, identity | identity | xchunked | chunked;a=b | "chunked"'),
+  ...texts('Chunked | ,chunked | chunked, | \x0bchunked | chunked\x0b | chun\r\n ked'),
+  ...['chunked', ' chunked', 'chunked ', '\tchunked', ''],
 ]
 const ODD_LINES = [
-  ...[
-    'Transfer-Encoding : chunked',
-    'Transfer_Encoding: chunked',
-    'Content_Length: 5',
-    'Content-Length : 5',
-    ' Content-Length: 5',
-  ],
-  ...['X: a\r\n Transfer-Encoding: chunked', 'X: a\nTransfer-Encoding: chunked', 'X: a\rTransfer-Encoding: chunked'],
-  ...[
-    'Transfer-Encoding\t: chunked',
-    '\x00Transfer-Encoding: chunked',
-    'Connection: Transfer-Encoding',
-    'Connection: Content-Length',
-  ],
-  ...[
-    'Connection: keep-alive',
-    'Connection: close, X-Request-Id',
-    'Keep-Alive: timeout=9',
-    'Expect: 100-continue',
-    'Expect: x',
-  ],
-  ...['Upgrade: h2c', 'Upgrade: websocket', 'Connection: Upgrade', 'HTTP2-Settings: AAMAAABkAAQAAP__', 'TE: trailers'],
-  ...[
-    'Trailer: Content-Length',
-    'Host: second.example',
-    'If-None-Match: *',
-    'Prefer: wait=1',
-    'X-HTTP-Method-Override: PUT',
-  ],
-  ...[
-    'Range: bytes=0-1',
-    'Accept-Encoding: gzip',
-    'X-Forwarded-For: 1.2.3.4',
-    'X-Request-Id: forged',
-    'X_Request_Id: forged',
-  ],
+  ...texts(`
+    Transfer-Encoding : chunked | Transfer_Encoding: chunked | Content_Length: 5 | Content-Length : 5
+    | X: a\r\n Transfer-Encoding: chunked | X: a\nTransfer-Encoding: chunked | X: a\rTransfer-Encoding: chunked
+    | Transfer-Encoding\t: chunked | \x00Transfer-Encoding: chunked
+    | Connection: Transfer-Encoding | Connection: Content-Length | Connection: keep-alive | Connection: close, X-Request-Id
+    | Keep-Alive: timeout=9 | Expect: 100-continue | Expect: x | Upgrade: h2c | Upgrade: websocket | Connection: Upgrade
+    | HTTP2-Settings: AAMAAABkAAQAAP__ | TE: trailers | Trailer: Content-Length | Host: second.example
+    | If-None-Match: * | Prefer: wait=1 | X-HTTP-Method-Override: PUT | Range: bytes=0-1 | Accept-Encoding: gzip
+    | X-Forwarded-For: 1.2.3.4 | X-Request-Id: forged | X_Request_Id: forged
+  `),
+  ' Content-Length: 5',
 ]
 
 function chunksOf(dice: Dice, text: string): string {
   const size = text.length.toString(16)
-  const sizes = [
-    size,
-    size,
-    `0${size}`,
-    `${size};a=b`,
-    `${size};a="\r\n"`,
-    `${size} `,
-    `0x${size}`,
-    `${size};`,
-    `-${size}`,
-    `1${size}`,
-  ]
+  const odd = ['0N', 'N;a=b', 'N;a="\r\n"', 'N ', '0xN', 'N;', '-N', '1N'].map((each) => each.replace('N', size))
+  const sizes = [size, size, ...odd]
   const end = dice.chance(80) ? '\r\n' : dice.of(['\n', '\r', ''])
   const last = dice.chance(80) ? '0' : dice.of(['00', '0;a', ''])
-  const trailers = dice.of([
-    '',
-    '',
-    'X-Trailer: a\r\n',
-    'Content-Length: 9\r\n',
-    'Transfer-Encoding: chunked\r\n',
-    ' folded\r\n',
-  ])
+  const fields = ['X-Trailer: a\r\n', 'Content-Length: 9\r\n', 'Transfer-Encoding: chunked\r\n', ' folded\r\n']
+  const trailers = dice.of(['', '', ...fields])
   return `${dice.chance(60) ? size : dice.of(sizes)}${end}${text}\r\n${last}\r\n${trailers}\r\n`
 }
 
@@ -180,23 +122,21 @@ function mutatedRequest(dice: Dice, authorization: string): string {
   if (dice.chance(10)) lines.push(`Content-Length: ${dice.of([...LENGTHS, String(sent.length)])}`)
   for (const line of dice.some(ODD_LINES, 2)) lines.splice(dice.below(lines.length + 1), 0, line)
   const end = dice.chance(90) ? '\r\n' : '\n'
-  return [`${method} ${dice.of(dice.chance(50) ? TARGETS.slice(0, 5) : TARGETS)} ${version}`, ...lines, '', sent].join(
-    end,
-  )
+  const target = dice.of(dice.chance(50) ? TARGETS.slice(0, 5) : TARGETS)
+  return [`${method} ${target} ${version}`, ...lines, '', sent].join(end)
 }
 
 /** Sends these parts, and reads until nginx closes the connection. */
 async function answerTo(port: number, parts: readonly string[]): Promise<string> {
   const socket = await openSocket(port)
-  let answer = ''
-  socket
-    .on('error', () => {})
-    .on('data', (bytes) => {
-      answer += bytes.toString('latin1')
-    })
   const closed = new Promise((resolve) => socket.once('close', resolve))
+  let answer = ''
+  socket.setEncoding('latin1').on('error', () => {})
+  socket.on('data', (text) => {
+    answer += text
+  })
   for (const part of parts) {
-    socket.write(Buffer.from(part, 'latin1'))
+    socket.write(part, 'latin1')
     await new Promise(setImmediate)
   }
   await closed

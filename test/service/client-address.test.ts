@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { countedName, createAddressOf } from '../../src/service/client-address.ts'
+import { incomingOf } from '../../src/service/incoming.ts'
 
 type Case = readonly [remoteAddress: string | null, forwarded: string | undefined, client: string]
 
@@ -8,15 +9,7 @@ function check(trusted: readonly string[], cases: readonly Case[]): void {
   const addressOf = createAddressOf(trusted)
   for (const [remoteAddress, forwarded, client] of cases) {
     const headers = new Headers(forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded })
-    const request = {
-      method: 'GET',
-      target: '/',
-      host: null,
-      headers,
-      remoteAddress,
-      signal: new AbortController().signal,
-      readBody: async () => {},
-    }
+    const request = { ...incomingOf(new Request('http://a.example/', { headers })), remoteAddress }
     assert.equal(countedName(addressOf(request)), client, `${remoteAddress} ${forwarded}`)
   }
 }

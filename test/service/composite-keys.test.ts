@@ -3,9 +3,8 @@ import { describe, it } from 'node:test'
 import { readItems } from '../store/store-reading.ts'
 import { BASE, type EnvelopeJson, fill, openService } from './open-service.ts'
 import { Description, type Part, partIn } from './openapi/description.ts'
-import { problemIn, sharedWriteServer } from './write-server.ts'
+import { NDJSON, problemIn, sharedWriteServer } from './write-server.ts'
 
-const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 const ITEM = '{"tenant":"x,y","id":7,"n":1}'
 /** The comma of the tenant is escaped, the one between the fields is not. */
 const PATH = '/seats/x%5C,y,7'
@@ -18,13 +17,10 @@ describe('a collection whose key has several fields', () => {
     const { status, text } = await ask('PUT', '/made', '{"key":"tenant,id"}')
     assert.deepEqual([status, JSON.parse(text).key], [201, 'tenant,id'])
     assert.equal((await ask('PUT', '/made', '{"key":"tenant,id"}')).status, 200)
-    assert.match(
-      problemIn(await ask('PUT', '/made', '{"key":"id,tenant"}')),
-      /^409 conflict: .* the key "tenant,id", and this asks for the key "id,tenant"\. /,
-    )
+    const other = await ask('PUT', '/made', '{"key":"id,tenant"}')
+    assert.match(problemIn(other), /^409 conflict: .* the key "tenant,id", and this asks for the key "id,tenant"\. /)
     const entry: EnvelopeJson = JSON.parse((await ask('GET', '/')).text)
-    const listed = entry._embedded['collections'] as readonly { readonly name: string; readonly key: string }[]
-    assert.equal(listed.find(({ name }) => name === 'made')?.key, 'tenant,id')
+    assert.partialDeepStrictEqual(entry._embedded['collections'], [{ name: 'made', key: 'tenant,id' }])
   })
 
   it('has its items at their keys, however the comma is encoded', async () => {
@@ -68,10 +64,8 @@ describe('a collection whose key has several fields', () => {
     await fill(store, 'put', [ITEM], { keyField: 'tenant,id' })
     assert.equal((await ask('PUT', '/put/x%5C,y,7', '{"tenant":"x,y","id":"7"}')).status, 200)
     assert.equal((await ask('PUT', '/put/x,7', '{"id":7,"tenant":"x"}')).status, 201)
-    assert.match(
-      problemIn(await ask('PUT', '/put/7,x', '{"id":7,"tenant":"x"}')),
-      /^400 key-mismatch: The path has the key "7,x", the item "x,7"\.$/,
-    )
+    const elsewhere = problemIn(await ask('PUT', '/put/7,x', '{"id":7,"tenant":"x"}'))
+    assert.equal(elsewhere, '400 key-mismatch: The path has the key "7,x", the item "x,7".')
     assert.deepEqual(await readItems(store, 'put'), ['{"tenant":"x,y","id":"7"}', '{"id":7,"tenant":"x"}'])
     assert.equal((await ask('DELETE', '/put/x%5C,y,7')).status, 204)
     assert.deepEqual(await readItems(store, 'put'), ['{"id":7,"tenant":"x"}'])
@@ -92,15 +86,14 @@ describe('a collection whose key has several fields', () => {
     const wrong = await ask('PATCH', '/patched', '{"op":"put","key":"1,a","item":{"tenant":"a","id":1}}', NDJSON)
     assert.match(problemIn(wrong), /^400 key-mismatch: Line 1 has the key "1,a", its item "a,1"\.$/)
     const changes = JSON.parse((await ask('GET', `${new URL(snapshot).pathname}..`)).text) as EnvelopeJson
-    const [list = []] = Object.values(changes._embedded) as readonly (readonly { op: string; key: string }[])[]
-    assert.deepEqual(
-      list.map(({ op, key }) => [op, key]),
+    assert.equal(changes.item_count, 3)
+    assert.partialDeepStrictEqual(Object.values(changes._embedded), [
       [
-        ['put', 'a,1'],
-        ['delete', 'x\\,y,7'],
-        ['put', 'a\\\\,b'],
+        { op: 'put', key: 'a,1' },
+        { op: 'delete', key: 'x\\,y,7' },
+        { op: 'put', key: 'a\\\\,b' },
       ],
-    )
+    ])
   })
 
   it('is described with all of its fields', async (t) => {

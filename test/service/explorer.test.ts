@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
-import { createService } from '../../src/service/create-service.ts'
-import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import {
-  BASE,
   bytesOf,
+  envelopeOf,
   fill,
+  interposed,
+  KEYED,
   numbered,
   type OpenService,
-  openService,
   sharedService,
   tokenFor,
 } from './open-service.ts'
@@ -20,49 +20,37 @@ const CHROME = {
     'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
 }
 
-const HTML: readonly [string, Record<string, string>][] = [
-  ['Chrome', CHROME],
-  ['Firefox', { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }],
-  [
-    'Safari 5',
-    { Accept: 'application/xml,application/xhtml+xml,text/html;q=0.9,text/plain;q=0.8,image/png,*/*;q=0.5' },
-  ],
-  ['Internet Explorer 11', { Accept: 'text/html, application/xhtml+xml, */*' }],
-  ['the script of the explorer', { Accept: 'text/html, application/xhtml+xml', 'Sec-Fetch-Mode': 'cors' }],
-  ['capital letters', { Accept: 'TEXT/HTML, Application/XHTML+XML' }],
-  ['a client that ranks JSON as high', { Accept: 'application/json, text/html, application/xhtml+xml' }],
-]
+const HTML: Readonly<Record<string, Record<string, string>>> = {
+  Chrome: CHROME,
+  Firefox: { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
+  'Safari 5': { Accept: 'application/xml,application/xhtml+xml,text/html;q=0.9,text/plain;q=0.8,image/png,*/*;q=0.5' },
+  'Internet Explorer 11': { Accept: 'text/html, application/xhtml+xml, */*' },
+  'the script of the explorer': { Accept: 'text/html, application/xhtml+xml', 'Sec-Fetch-Mode': 'cors' },
+  'capital letters': { Accept: 'TEXT/HTML, Application/XHTML+XML' },
+  'a client that ranks JSON as high': { Accept: 'application/json, text/html, application/xhtml+xml' },
+}
 
-const DATA: readonly [string, Record<string, string>][] = [
-  ['nobody in particular', {}],
-  ['curl', { Accept: '*/*' }],
-  ['fetch', { Accept: '*/*', 'Sec-Fetch-Mode': 'cors' }],
-  ['Java', { Accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' }],
-  ['a client that lists HTML alone', { Accept: 'text/html' }],
-  ['a client that lists HTML alone and navigates', { Accept: 'text/html', 'Sec-Fetch-Mode': 'navigate' }],
-  ['a client that accepts anything and navigates', { Accept: '*/*', 'Sec-Fetch-Mode': 'navigate' }],
-  ['a client that lists XHTML alone', { Accept: 'application/xhtml+xml, */*' }],
-  ['a client that rejects HTML', { Accept: 'text/html;q=0, application/xhtml+xml, */*' }],
-  ['a client that rejects XHTML', { Accept: 'text/html, application/xhtml+xml;q=0' }],
-  ['a client that accepts any text', { Accept: 'text/*' }],
-  ['a client that prefers JSON', { Accept: 'application/json, text/html;q=0.9, application/xhtml+xml;q=0.9' }],
-  ['a client that prefers HAL', { Accept: 'text/html;q=0.9, application/xhtml+xml, application/hal+json' }],
-  ['a client that prefers anything else', { Accept: 'text/html;q=0.1, application/xhtml+xml;q=0.1, */*' }],
-]
+const DATA: Readonly<Record<string, Record<string, string>>> = {
+  'nobody in particular': {},
+  curl: { Accept: '*/*' },
+  fetch: { Accept: '*/*', 'Sec-Fetch-Mode': 'cors' },
+  Java: { Accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' },
+  'a client that lists HTML alone': { Accept: 'text/html' },
+  'a client that lists HTML alone and navigates': { Accept: 'text/html', 'Sec-Fetch-Mode': 'navigate' },
+  'a client that accepts anything and navigates': { Accept: '*/*', 'Sec-Fetch-Mode': 'navigate' },
+  'a client that lists XHTML alone': { Accept: 'application/xhtml+xml, */*' },
+  'a client that rejects HTML': { Accept: 'text/html;q=0, application/xhtml+xml, */*' },
+  'a client that rejects XHTML': { Accept: 'text/html, application/xhtml+xml;q=0' },
+  'a client that accepts any text': { Accept: 'text/*' },
+  'a client that prefers JSON': { Accept: 'application/json, text/html;q=0.9, application/xhtml+xml;q=0.9' },
+  'a client that prefers HAL': { Accept: 'text/html;q=0.9, application/xhtml+xml, application/hal+json' },
+  'a client that prefers anything else': { Accept: 'text/html;q=0.1, application/xhtml+xml;q=0.1, */*' },
+}
 
 const FOUND = ['/', '/events', '/events?page=2', '/events/7', '/venues']
 const ASTRAY = [
-  '/nothing',
-  '/Events',
-  '/events/nothing',
-  '/venues/1',
-  '/events?page=0',
-  '/events/%zz',
-  '/events/',
-  '/a/b/c',
-  '/events@',
-  '/events@nothing..',
-  '/nothing@x',
+  ...['/nothing', '/Events', '/events/nothing', '/venues/1', '/events?page=0', '/events/%zz', '/events/', '/a/b/c'],
+  ...['/events@', '/events@nothing..', '/nothing@x'],
 ]
 const TARGETS = [...FOUND, ...ASTRAY]
 
@@ -70,30 +58,22 @@ const isHtml = (response: Response) => response.headers.get('content-type') === 
 const tagOf = (response: Response) => response.headers.get('etag') ?? assert.fail('no ETag')
 const cachingOf = (response: Response) => response.headers.get('cache-control')
 
-async function fillExplorer(store: Store): Promise<void> {
-  await fill(store, 'events', numbered(1234))
-  await fill(store, 'venues', numbered(40), { isPaginated: false, keyField: null })
-  await fill(store, 'secrets', ['{"id":"s1"}'], { isPrivate: true })
-}
-
-async function openExplorer(t: TestContext): Promise<OpenService> {
-  const opened = await openService(t)
-  await fillExplorer(opened.store)
-  return opened
-}
-
 describe('the explorer over HTTP', () => {
-  // Shared by all tests that change nothing.
-  const service = sharedService(fillExplorer)
+  const service = sharedService(async (store) => {
+    await fill(store, 'events', numbered(501))
+    await fill(store, 'venues', numbered(40), { isPaginated: false, keyField: null })
+    await fill(store, 'secrets', ['{"id":"s1"}'], { isPrivate: true })
+  })
   const get: OpenService['get'] = (...asked) => service().get(...asked)
+  const textOf = async (target: string, headers: Record<string, string> = CHROME) => (await get(target, headers)).text()
 
   describe('who gets HTML (D12)', () => {
-    for (const [who, headers] of HTML)
+    for (const [who, headers] of Object.entries(HTML))
       it(`${who} does, on every path of data`, async () => {
         for (const target of TARGETS) assert.ok(isHtml(await get(target, headers)), target)
       })
 
-    for (const [who, headers] of DATA)
+    for (const [who, headers] of Object.entries(DATA))
       it(`${who} does not, and gets the bytes of a service without the explorer`, async () => {
         const plain = service().again({ explorer: false })
         for (const target of TARGETS) {
@@ -165,15 +145,15 @@ describe('the explorer over HTTP', () => {
       }
     })
 
-    it('has a tag of its own, which another encoding, page, base URL or state does not have', async (t) => {
-      const { get, again, store } = await openExplorer(t)
+    it('has a tag of its own, which another encoding, page, base URL or state does not have', async () => {
+      const { again, store } = service()
       const other = again({ baseUrl: 'https://example.com' })
       const tags = [tagOf(await get('/events', CHROME)), tagOf(await other('/events', CHROME))]
       for (const target of ['/events?page=2', '/venues', '/']) tags.push(tagOf(await get(target, CHROME)))
       const gzip = { 'Accept-Encoding': 'gzip' }
       for (const headers of [{ ...CHROME, ...gzip }, gzip, {}]) tags.push(tagOf(await get('/events', headers)))
       assert.equal(tagOf(await get('/events', CHROME)), tags[0])
-      await store.append('events', itemRun(['{"id":5000}'], { keyField: 'id' }))
+      await store.append('events', itemRun(['{"id":5000}'], KEYED))
       tags.push(tagOf(await get('/events', CHROME)), tagOf(await get('/', CHROME)))
       assert.equal(new Set(tags).size, tags.length)
     })
@@ -192,21 +172,20 @@ describe('the explorer over HTTP', () => {
         }
     })
 
-    it('that was made before is not taken for one that has become another', async (t) => {
-      const { get, store } = await openExplorer(t)
+    it('that was made before is not taken for one that has become another', async () => {
+      const { store } = service()
+      await fill(store, 'changing', numbered(9))
       const known = { ...CHROME, ...(await tokenFor(store, [])) }
-      const textOf = async (target: string) => (await get(target, CHROME)).text()
-      for (const [headers, caching] of [
-        [CHROME, 'no-cache'],
-        [known, 'private, no-cache'],
-        [CHROME, 'no-cache'],
-      ] as const)
-        assert.equal(cachingOf(await get('/', headers)), caching)
-      for (const target of ['/events', '/events/7']) assert.doesNotMatch(await textOf(target), /other name/)
-      await store.put('events', itemRun(['{"id":7,"name":"other name"}'], { keyField: 'id' }))
-      for (const target of ['/events', '/events/7']) assert.match(await textOf(target), /other name/)
-      await store.setPrivate('events', true)
-      for (const target of ['/events', '/events/7']) assert.equal((await get(target, CHROME)).status, 404)
+      assert.equal(cachingOf(await get('/', CHROME)), 'no-cache')
+      assert.equal(cachingOf(await get('/', known)), 'private, no-cache')
+      assert.equal(cachingOf(await get('/', CHROME)), 'no-cache')
+      const targets = ['/changing', '/changing/7']
+      for (const target of targets) assert.doesNotMatch(await textOf(target), /other name/)
+      await store.put('changing', itemRun(['{"id":7,"name":"other name"}'], KEYED))
+      for (const target of targets) assert.match(await textOf(target), /other name/)
+      await store.setPrivate('changing', true)
+      for (const target of targets) assert.equal((await get(target, CHROME)).status, 404)
+      await store.drop('changing')
     })
 
     it('is the same as gzip, and HEAD agrees with GET', async () => {
@@ -225,11 +204,10 @@ describe('the explorer over HTTP', () => {
     })
 
     it('is also the answer where the service itself fails', async () => {
-      const broken = new Proxy(service().store, {
-        get: (_, name) => (name === 'page' ? () => Promise.reject(new Error('x')) : null),
-      })
-      const { fetch } = createService({ store: broken, onError: () => {} })
-      const response = await fetch(new Request(`${BASE}/events`, { headers: CHROME }))
+      const store = interposed(service().store, (name) =>
+        name === 'page' ? () => Promise.reject(new Error()) : undefined,
+      )
+      const response = await service().again({ store, cacheBytes: 0, onError: () => {} })('/events', CHROME)
       assert.deepEqual([response.status, isHtml(response)], [500, true])
     })
   })
@@ -238,86 +216,68 @@ describe('the explorer over HTTP', () => {
     const ORIGIN = 'https://origin.example/news'
     const note = { source: ORIGIN, waiting: 3, holder: 'x' }
 
-    async function openMirror(t: TestContext): Promise<OpenService> {
-      const opened = await openExplorer(t)
-      await fillMirror(opened.store, 'news', { isPrivate: false })
-      return opened
-    }
-
-    async function fillMirror(store: Store, name: string, settings: Partial<CollectionSettings>): Promise<void> {
-      const load = await store.load(name, { settings: { keyField: 'id', ...settings }, isMirroring: true })
-      await load.append(itemRun(['{"id":1}'], { keyField: 'id' }))
+    /** A new mirror. */
+    async function fillMirror(isPrivate = false): Promise<Store> {
+      const { store } = service()
+      if ((await store.head('news')) !== undefined) await store.drop('news')
+      const load = await store.load('news', { settings: { ...KEYED, isPrivate }, isMirroring: true })
+      await load.append(itemRun(['{"id":1}'], KEYED))
       await load.commit({ url: ORIGIN, position: 'x' })
+      return store
     }
 
-    it('says what it is a copy of and how far it is behind, as do the list and, without what changes, the data', async (t) => {
-      const { get, store } = await openMirror(t)
+    it('says what it is a copy of and how far it is behind, as do the list and, without what changes, the data', async () => {
+      const store = await fillMirror()
       const asOf = Date.now() - 2000
       await store.noteFollowing('news', { ...note, asOf, seenAt: asOf + 1000 })
       const time = new Date(asOf).toISOString().slice(0, 19)
       for (const target of ['/news', '/']) {
-        const text = await (await get(target, CHROME)).text()
-        assert.match(
-          text,
-          /<a href="https:\/\/origin.example\/news"[^>]*>https:\/\/origin.example\/news<\/a>, 3 versions behind,/,
-        )
+        const text = await textOf(target)
+        const link = '<a href="https://origin.example/news"[^>]*>https://origin.example/news</a>'
+        assert.match(text, new RegExp(`${link}, 3 versions behind,`))
         assert.ok(text.includes(`<time class="ago" datetime="${time}Z">`), target)
         assert.doesNotMatch(text, /last report/)
       }
-      assert.doesNotMatch(await (await get('/events', CHROME)).text(), /Mirror of/)
+      assert.doesNotMatch(await textOf('/events'), /Mirror of/)
       const data = await get('/')
-      const { collections } = ((await data.clone().json()) as { _embedded: { collections: { mirrors: unknown }[] } })
-        ._embedded
-      assert.deepEqual(
-        collections.map(({ mirrors }) => mirrors),
-        [null, ORIGIN, null],
-      )
+      const { collections } = (await envelopeOf(data.clone()))._embedded
+      assert.partialDeepStrictEqual(collections, [{ mirrors: null }, { mirrors: ORIGIN }, { mirrors: null }])
       await store.noteFollowing('news', { ...note, asOf: asOf + 1000, seenAt: asOf + 2000 })
       assert.equal(tagOf(await get('/')), tagOf(data))
     })
 
-    it('is the same until something else is known, and says since when nothing was heard', async (t) => {
-      const { get, store } = await openMirror(t)
+    it('is the same until something else is known, and says since when nothing was heard', async () => {
+      const store = await fillMirror()
       const [asOf, now] = [Date.now() - 3_600_000, Date.now()]
-      const tags = async () => [tagOf(await get('/news', CHROME)), tagOf(await get('/', CHROME))]
-      await store.noteFollowing('news', { ...note, asOf, seenAt: now - 2000 })
-      const away = await tags()
-      await store.noteFollowing('news', { ...note, asOf, seenAt: now })
-      assert.deepEqual(await tags(), away)
-      await store.noteFollowing('news', { ...note, asOf, seenAt: asOf })
-      const silent = await tags()
-      for (const place of [0, 1]) assert.notEqual(silent[place], away[place])
-      assert.deepEqual(await tags(), silent)
-      assert.match(await (await get('/news', CHROME)).text(), /last report <time/)
-      // By a clock that was set back since.
-      await store.noteFollowing('news', { ...note, asOf, seenAt: now + 3_600_000 })
-      assert.match(await (await get('/news', CHROME)).text(), /last report <time/)
-    })
-
-    it('is there also while nothing is known, or can be', async (t) => {
-      const { get, store } = await openMirror(t)
-      const origin = />https:\/\/origin.example\/news<\/a><\//
-      for (const target of ['/news', '/']) assert.match(await (await get(target, CHROME)).text(), origin)
-      const partial = new Proxy(store, {
-        get: (from, name) => {
-          if (name === 'followings') return () => Promise.reject(new Error('a server is away'))
-          const value = Reflect.get(from, name)
-          return typeof value === 'function' ? value.bind(from) : value
-        },
-      })
-      const { fetch } = createService({ store: partial })
-      for (const target of ['/news', '/']) {
-        const response = await fetch(new Request(`${BASE}${target}`, { headers: CHROME }))
-        assert.match(await response.text(), origin)
+      const tagsAt = async (seenAt: number) => {
+        await store.noteFollowing('news', { ...note, asOf, seenAt })
+        return [tagOf(await get('/news', CHROME)), tagOf(await get('/', CHROME))]
       }
+      const away = await tagsAt(now - 2000)
+      assert.deepEqual(await tagsAt(now), away)
+      const silent = await tagsAt(asOf)
+      for (const place of [0, 1]) assert.notEqual(silent[place], away[place])
+      assert.deepEqual(await tagsAt(asOf), silent)
+      assert.match(await textOf('/news'), /last report <time/)
+      // By a clock that was set back since.
+      await tagsAt(now + 3_600_000)
+      assert.match(await textOf('/news'), /last report <time/)
     })
 
-    it('that is private is hidden as any other, and its origin too', async (t) => {
-      const { get, store } = await openExplorer(t)
-      await fillMirror(store, 'news', { isPrivate: true })
+    it('is there also while nothing is known, or can be', async () => {
+      const store = await fillMirror()
+      const away = () => Promise.reject(new Error('a server is away'))
+      const partial = interposed(store, (name) => (name === 'followings' ? away : undefined))
+      for (const ask of [get, service().again({ store: partial })])
+        for (const target of ['/news', '/'])
+          assert.match(await (await ask(target, CHROME)).text(), />https:\/\/origin.example\/news<\/a><\//)
+    })
+
+    it('that is private is hidden as any other, and its origin too', async () => {
+      const store = await fillMirror(true)
       await store.noteFollowing('news', { ...note, asOf: 1, seenAt: 1 })
       assert.equal((await get('/news', CHROME)).status, 404)
-      for (const headers of [CHROME, {}]) assert.doesNotMatch(await (await get('/', headers)).text(), /origin/)
+      for (const headers of [CHROME, {}]) assert.doesNotMatch(await textOf('/', headers), /origin/)
     })
   })
 
@@ -325,16 +285,16 @@ describe('the explorer over HTTP', () => {
     it('a private collection is not there for a browser without a token, and is with one', async () => {
       const refused = await get('/secrets', CHROME)
       assert.equal(refused.status, 404)
-      const absent = await (await get('/absent!', CHROME)).text()
+      const absent = await textOf('/absent!')
       assert.equal((await refused.text()).replaceAll('secrets', 'absent!'), absent)
       assert.equal((await get('/secrets/s1', CHROME)).status, 404)
-      assert.doesNotMatch(await (await get('/', CHROME)).text(), /secrets/)
+      assert.doesNotMatch(await textOf('/'), /secrets/)
       const allowed = { ...CHROME, ...(await tokenFor(service().store, ['read:secrets'])) }
       const page = await get('/secrets', allowed)
       assert.equal(cachingOf(page), 'private, no-cache')
       assert.match(await page.text(), /s1/)
-      assert.match(await (await get('/secrets/s1', allowed)).text(), /s1/)
-      assert.match(await (await get('/', allowed)).text(), /secrets<[\s\S]*private/)
+      assert.match(await textOf('/secrets/s1', allowed), /s1/)
+      assert.match(await textOf('/', allowed), /secrets<[\s\S]*private/)
     })
 
     it('where tokens are required, the page of the refusal still finds its files', async () => {
@@ -344,7 +304,7 @@ describe('the explorer over HTTP', () => {
         assert.deepEqual([refused.status, isHtml(refused), cachingOf(refused)], [401, true, 'no-store'])
         assert.equal(refused.headers.get('www-authenticate'), 'Bearer')
         const text = await refused.text()
-        assert.doesNotMatch(text, /<table|1,234/)
+        assert.doesNotMatch(text, /<table|501/)
         for (const [, path = ''] of text.matchAll(/"(\/-\/explorer\/[^"]+)"/g))
           assert.equal((await get(path)).status, 200)
       }
@@ -355,7 +315,7 @@ describe('the explorer over HTTP', () => {
   })
 
   it('serves the files of its pages typed, to be kept for ever, and known by their names', async () => {
-    const page = await (await get('/', CHROME)).text()
+    const page = await textOf('/')
     const paths = [...page.matchAll(/"(\/-\/explorer\/[^"]+)"/g)].map(([, path = '']) => path)
     const types = ['image/svg+xml', 'text/css; charset=utf-8', 'text/javascript; charset=utf-8']
     assert.equal(paths.length, 3)

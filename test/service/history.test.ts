@@ -2,58 +2,86 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import {
   BASE,
+  BROWSER,
   bytesOf,
+  type EnvelopeJson,
   envelopeOf,
   fill,
+  interposed,
+  KEYED,
   numbered,
   type OpenService,
-  openService,
   problemOf,
   sharedService,
   tokenFor,
 } from './open-service.ts'
 
-const KEYED = { keyField: 'id' }
 /** Of a state that no collection was ever in. */
 const STRANGE_TAG = 'a1b2-2-3-AbCdEfGh_-9'
 
-/** Where the link of a page leads. */
-async function follow(get: OpenService['get'], url: string, relation: string): Promise<string> {
-  const { _links: links } = await envelopeOf(await get(url))
-  return links[relation]?.href ?? assert.fail(`${url} has no link ${relation}`)
+type Get = OpenService['get']
+
+async function pageAt(get: Get, url: string): Promise<EnvelopeJson> {
+  return envelopeOf(await get(url))
 }
 
+/** Where the link of a page leads. */
+async function follow(get: Get, url: string, relation: string): Promise<string> {
+  return (await pageAt(get, url))._links[relation]?.href ?? assert.fail(`${url} has no link ${relation}`)
+}
+
+const snapshotOf = (get: Get, url: string) => follow(get, url, 'snapshot')
+const itemsOf = (texts: readonly string[]): unknown[] => texts.map((text) => JSON.parse(text))
+const tagIn = (url: string): string => url.split('@')[1] ?? ''
+
 /** All items, page by page. */
-async function walk(get: OpenService['get'], url: string): Promise<unknown[]> {
+async function walk(get: Get, url: string): Promise<unknown[]> {
   const items: unknown[] = []
   for (let next: string | undefined = url; next !== undefined; ) {
-    const { _links: links, _embedded: embedded } = await envelopeOf(await get(next))
+    const { _links: links, _embedded: embedded } = await pageAt(get, next)
     items.push(...Object.values(embedded).flat())
     next = links['next']?.href
   }
   return items
 }
 
+const service = sharedService(async (store) => {
+  await fill(store, 'events', numbered(700))
+  await fill(store, 'other', numbered(3))
+  await fill(store, 'secret', numbered(3), { isPrivate: true })
+  await fill(store, 'venues', numbered(3), { isPaginated: false })
+})
+
+/** The service with a new collection `news`, which a test may change. */
+async function withNews(count: number, settings: Partial<CollectionSettings> = {}) {
+  const { store, get, again } = service()
+  if ((await store.head('news')) !== undefined) await store.drop('news')
+  await fill(store, 'news', numbered(count), settings)
+  const append = (texts: readonly string[]) =>
+    store.append('news', itemRun(texts, settings.keyField === null ? {} : KEYED))
+  const version = async () => (await store.head('news'))?.version ?? assert.fail()
+  return { store, get, again, append, version, snapshot: await snapshotOf(get, '/news') }
+}
+
 /** Some of everything that can happen to a collection. */
 async function change(store: Store): Promise<void> {
-  await store.remove('events', '7')
-  await store.put('events', itemRun(['{"id":3,"x":1}'], KEYED))
-  await store.append('events', itemRun(numbered(2, 5000), KEYED))
+  await store.remove('news', '7')
+  await store.put('news', itemRun(['{"id":3,"x":1}'], KEYED))
+  await store.append('news', itemRun(numbered(2, 5000), KEYED))
 }
 
 describe('a snapshot', () => {
-  it('is linked by every live page, and is the collection as it was, a page like any other (D22)', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(1001))
-    const snapshot = await follow(get, '/events?page=2', 'snapshot')
-    assert.match(snapshot, new RegExp(`^${BASE}/events@[\\w-]+$`))
-    assert.equal(await follow(get, '/events', 'snapshot'), snapshot)
+  it('is linked by every live page, and is the collection as it was, a page like any other (D22)', async () => {
+    const { store, get, snapshot } = await withNews(1001)
+    assert.match(snapshot, new RegExp(`^${BASE}/news@[\\w-]+$`))
+    assert.equal(await snapshotOf(get, '/news?page=2'), snapshot)
     await change(store)
-    assert.notEqual(await follow(get, '/events', 'snapshot'), snapshot)
-    assert.deepEqual(await envelopeOf(await get(`${snapshot}?page=2`)), {
+    assert.notEqual(await snapshotOf(get, '/news'), snapshot)
+    const page = await pageAt(get, `${snapshot}?page=2`)
+    assert.partialDeepStrictEqual(page, {
       item_count: 1001,
       _links: {
         self: { href: `${snapshot}?page=2` },
@@ -62,40 +90,33 @@ describe('a snapshot', () => {
         next: { href: `${snapshot}?page=3` },
         last: { href: `${snapshot}?page=3` },
         changes: { href: `${snapshot}..` },
-        'latest-version': { href: `${BASE}/events` },
+        'latest-version': { href: `${BASE}/news` },
       },
-      _embedded: { events: numbered(500, 501).map((text) => JSON.parse(text)) },
     })
-    assert.deepEqual(
-      await walk(get, snapshot),
-      numbered(1001).map((text) => JSON.parse(text)),
-    )
+    assert.deepEqual(page._embedded, { news: itemsOf(numbered(500, 501)) })
+    assert.deepEqual(await walk(get, snapshot), itemsOf(numbered(1001)))
   })
 
-  it('can be kept by a cache for as long as it is kept here, with a tag of its own', async (t) => {
-    const { store, get, again } = await openService(t)
-    await fill(store, 'events', numbered(3))
-    await fill(store, 'secret', numbered(3), { isPrivate: true })
+  it('can be kept by a cache for as long as it is kept here, with a tag of its own', async () => {
+    const { store, get, again } = service()
     const token = await tokenFor(store, ['read:*'])
-    const maxAge = async (path: string, asked = get) => {
-      const snapshot = await follow((url) => asked(url, token), path, 'snapshot')
-      const { status, headers } = await asked(snapshot, token)
-      assert.equal(status, 200)
-      const [, before, seconds] =
-        /^(private, )?max-age=(\d+), immutable$/.exec(headers.get('cache-control') ?? '') ?? []
-      return [before, Number(seconds) > 86_000 && Number(seconds) <= 86_400]
+    for (const [path, asked, before] of [
+      ['/events', get, undefined],
+      ['/secret', get, 'private, '],
+      ['/events', again({ requireToken: true }), 'private, '],
+    ] as const) {
+      const { status, headers } = await asked(await snapshotOf((url) => asked(url, token), path), token)
+      const caching = headers.get('cache-control') ?? ''
+      const [, isFor, seconds] = /^(private, )?max-age=(\d+), immutable$/.exec(caching) ?? []
+      assert.deepEqual([status, isFor], [200, before])
+      assert.ok(Number(seconds) > 86_000 && Number(seconds) <= 86_400, caching)
     }
-    assert.deepEqual(await maxAge('/events'), [undefined, true])
-    assert.deepEqual(await maxAge('/secret'), ['private, ', true])
-    assert.deepEqual(await maxAge('/events', again({ requireToken: true })), ['private, ', true])
-    const [live, snapshot] = [await get('/events'), await get(await follow(get, '/events', 'snapshot'))]
+    const [live, snapshot] = [await get('/events'), await get(await snapshotOf(get, '/events'))]
     assert.notEqual(live.headers.get('etag'), snapshot.headers.get('etag'))
   })
 
-  it('is the same with another service on the same store, and after a change, byte for byte', async (t) => {
-    const { store, get, again } = await openService(t)
-    await fill(store, 'events', numbered(600))
-    const snapshot = await follow(get, '/events', 'snapshot')
+  it('is the same with another service on the same store, and after a change, byte for byte', async () => {
+    const { store, get, again, snapshot } = await withNews(600)
     const before = await get(snapshot)
     const bytes = await bytesOf(before)
     await change(store)
@@ -106,100 +127,80 @@ describe('a snapshot', () => {
     }
   })
 
-  it('is of the new items only, after all was replaced, while the one before stays', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(600))
-    const before = await follow(get, '/events', 'snapshot')
-    const load = await store.load('events', { isReplacement: true })
+  it('is of the new items only, after all was replaced, while the one before stays', async () => {
+    const { store, get, snapshot } = await withNews(600)
+    const load = await store.load('news', { isReplacement: true })
     await load.append(itemRun(['{"id":"new"}'], KEYED))
     await load.commit()
-    assert.deepEqual(await walk(get, await follow(get, '/events', 'snapshot')), [{ id: 'new' }])
-    assert.equal((await walk(get, before)).length, 600)
-    const [first, ...puts] = (await walk(get, `${before}..`)) as { op: string; version: number; item: unknown }[]
+    assert.deepEqual(await walk(get, await snapshotOf(get, '/news')), [{ id: 'new' }])
+    assert.equal((await walk(get, snapshot)).length, 600)
+    const [first, ...puts] = (await walk(get, `${snapshot}..`)) as { op: string; version: number; item: unknown }[]
     assert.equal(first?.op, 'reset')
     assert.deepEqual(puts, [{ op: 'put', key: 'new', version: first?.version, item: { id: 'new' } }])
   })
 })
 
 describe('the changes since a snapshot', () => {
-  it('are a collection: one item a change, oldest first, and a link to where they end (D23)', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(10))
-    const { version } = (await store.head('events')) ?? assert.fail()
-    const changes = await follow(get, await follow(get, '/events', 'snapshot'), 'changes')
+  it('are a collection: one item a change, oldest first, and a link to where they end (D23)', async () => {
+    const { store, get, version, snapshot } = await withNews(10)
+    const before = await version()
+    const changes = await follow(get, snapshot, 'changes')
     await change(store)
-    const end = await follow(get, '/events', 'snapshot')
-    assert.deepEqual(await envelopeOf(await get(changes)), {
+    const end = await snapshotOf(get, '/news')
+    const page = await pageAt(get, changes)
+    assert.partialDeepStrictEqual(page, {
       item_count: 4,
       _links: {
         self: { href: `${changes}?page=1` },
         first: { href: changes },
         last: { href: `${changes}?page=1` },
         snapshot: { href: end },
-        'latest-version': { href: `${BASE}/events` },
-      },
-      _embedded: {
-        events: [
-          { op: 'delete', key: '7', version: version + 1 },
-          { op: 'put', key: '3', version: version + 2, item: { id: 3, x: 1 } },
-          { op: 'put', key: '5000', version: version + 3, item: { id: 5000 } },
-          { op: 'put', key: '5001', version: version + 3, item: { id: 5001 } },
-        ],
+        'latest-version': { href: `${BASE}/news` },
       },
     })
+    assert.deepEqual(page._embedded['news'], [
+      { op: 'delete', key: '7', version: before + 1 },
+      { op: 'put', key: '3', version: before + 2, item: { id: 3, x: 1 } },
+      { op: 'put', key: '5000', version: before + 3, item: { id: 5000 } },
+      { op: 'put', key: '5001', version: before + 3, item: { id: 5001 } },
+    ])
     assert.deepEqual(await walk(get, `${end}..`), [])
-    assert.equal(await follow(get, `${end}..`, 'snapshot'), end)
+    assert.equal(await snapshotOf(get, `${end}..`), end)
   })
 
-  it('have pages like any collection, of which only the last links a snapshot', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(3), { keyField: null })
-    const changes = `${await follow(get, '/events', 'snapshot')}..`
-    await store.append('events', itemRun(numbered(1100, 100)))
-    const pages = await Promise.all([1, 2, 3].map(async (page) => envelopeOf(await get(`${changes}?page=${page}`))))
+  it('have pages like any collection, of which only the last links a snapshot', async () => {
+    const { get, append, version, snapshot } = await withNews(3, { keyField: null })
+    await append(numbered(1100, 100))
+    const pages = await Promise.all([1, 2, 3].map((page) => pageAt(get, `${snapshot}..?page=${page}`)))
     assert.deepEqual(
-      pages.map(({ item_count: count, _links: links, _embedded: { events = [] } }) => [
-        count,
-        events.length,
-        'snapshot' in links,
-      ]),
+      pages.map(({ item_count, _links, _embedded: { news = [] } }) => [item_count, news.length, 'snapshot' in _links]),
       [
         [1100, 500, false],
         [1100, 500, false],
         [1100, 100, true],
       ],
     )
-    const { version } = (await store.head('events')) ?? assert.fail()
-    assert.deepEqual(pages[0]?._embedded['events']?.[0], { op: 'put', version, item: { id: 100 } })
-    assert.equal(await follow(get, `${changes}?page=3`, 'prev'), `${changes}?page=2`)
+    assert.deepEqual(pages[0]?._embedded['news']?.[0], { op: 'put', version: await version(), item: { id: 100 } })
+    assert.equal(await follow(get, `${snapshot}..?page=3`, 'prev'), `${snapshot}..?page=2`)
   })
 
-  it('have a tag that is another after every commit, and are revalidated as live pages are', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(3))
-    const changes = `${await follow(get, '/events', 'snapshot')}..`
+  it('have a tag that is another after every commit, and are revalidated as live pages are', async () => {
+    const { get, append, snapshot } = await withNews(3)
     const tags = new Set<string | null>()
     for (let round = 0; round < 3; round++) {
-      const { headers } = await get(changes)
+      const { headers } = await get(`${snapshot}..`)
       assert.equal(headers.get('cache-control'), 'no-cache')
       tags.add(headers.get('etag'))
-      await store.append('events', itemRun(numbered(1, 100 + round), KEYED))
+      await append(numbered(1, 100 + round))
     }
     assert.equal(tags.size, 3)
   })
 })
 
 describe('pages of snapshots and of changes', () => {
-  const service = sharedService(async (store) => {
-    await fill(store, 'events', numbered(700))
-    await fill(store, 'other', numbered(3))
-    await fill(store, 'secret', numbered(3), { isPrivate: true })
-    await fill(store, 'venues', numbered(3), { isPaginated: false })
-  })
-
   /** The address of a snapshot, and that of changes. */
   async function both(): Promise<readonly [string, string]> {
-    const snapshot = await follow(service().get, '/events', 'snapshot')
+    const snapshot = await snapshotOf(service().get, '/events')
     return [snapshot, `${snapshot}..`]
   }
 
@@ -244,16 +245,12 @@ describe('pages of snapshots and of changes', () => {
       for (const { page, encoding } of pages) {
         const { headers } = await get(`${url}?page=${page}`, encoding)
         const asked: string[] = []
-        const watched = again({ store: watch(store, asked) })
-        const known = await watched(`${url}?page=${page}`, {
-          ...encoding,
-          'if-none-match': headers.get('etag') ?? '',
-        })
-        assert.deepEqual([known.status, known.body], [304, null])
-        const { 'x-request-id': _id, ...own } = Object.fromEntries(known.headers)
-        const [etag, caching] = [headers.get('etag'), headers.get('cache-control')]
-        assert.equal(own['etag'], etag)
-        assert.equal(own['cache-control']?.replace(/\d+/, ''), caching?.replace(/\d+/, ''))
+        const watched = again({ store: interposed(store, (name) => void asked.push(name)) })
+        const etag = headers.get('etag') ?? ''
+        const known = await watched(`${url}?page=${page}`, { ...encoding, 'if-none-match': etag })
+        assert.deepEqual([known.status, known.body, known.headers.get('etag')], [304, null, etag])
+        const [caching, before] = [known, { headers }].map((each) => each.headers.get('cache-control'))
+        assert.equal(caching?.replace(/\d+/, ''), before?.replace(/\d+/, ''))
         assert.deepEqual(asked, ['stateAt'])
       }
   })
@@ -261,26 +258,13 @@ describe('pages of snapshots and of changes', () => {
   it('are not there for what is no state of the collection', async () => {
     const { get } = service()
     const [snapshot] = await both()
-    const tag = snapshot.split('@')[1] ?? ''
-    const other = (await follow(get, '/other', 'snapshot')).split('@')[1] ?? ''
+    const tag = tagIn(snapshot)
     const [id = '', version = '', changes = '', ...commit] = tag.split('-')
-    const forged = [
-      [id, '2s', changes, ...commit],
-      [id, version, '7', ...commit],
-      [id, version, changes, 'AbCdEfGh_-9'],
-    ].map((parts) => parts.join('-'))
     const states = [
-      '',
-      'x',
-      '.',
-      '%40',
-      `0${tag}`,
-      `${tag}.`,
-      `${tag}@`,
-      tag.toUpperCase(),
-      STRANGE_TAG,
-      other,
-      ...forged,
+      ...['', 'x', '.', '%40', `0${tag}`, `${tag}.`, `${tag}@`, tag.toUpperCase(), STRANGE_TAG],
+      tagIn(await snapshotOf(get, '/other')),
+      ...[`${id}-2s-${changes}`, `${id}-${version}-7`].map((forged) => [forged, ...commit].join('-')),
+      `${id}-${version}-${changes}-AbCdEfGh_-9`,
     ]
     for (const state of states)
       for (const end of ['', '..']) {
@@ -296,7 +280,6 @@ describe('pages of snapshots and of changes', () => {
 
   it('have no item URLs, and say where the item is', async () => {
     const { get } = service()
-    const browser = { accept: 'text/html,application/xhtml+xml' }
     for (const base of [...(await both()), `${BASE}/nothin@x`])
       for (const [key, url] of [
         ['7', `${base.split('@')[0]}/7`],
@@ -311,19 +294,18 @@ describe('pages of snapshots and of changes', () => {
         assert.equal(hint, `Look for the item on those pages. As it is now, it is at ${url}`)
         const inJson = await problemOf(await get(`${base}/${key}`.replace(BASE, `${BASE}/-/json`)))
         assert.equal(inJson.hint, hint)
-        const page = await get(`${base}/${key}`, browser)
+        const page = await get(`${base}/${key}`, BROWSER)
         assert.deepEqual([page.status, page.headers.get('content-type')], [404, 'text/html; charset=utf-8'])
         assert.match(await page.text(), /but no item URLs/)
       }
   })
 
-  it('have one tag each: another number of changes in the tag of an earlier state is 404', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(9))
+  it('have one tag each: another number of changes in the tag of an earlier state is 404', async () => {
+    const { store, get } = await withNews(9)
     await change(store)
-    const snapshot = await follow(get, '/events', 'snapshot')
-    await store.remove('events', '9')
-    assert.notEqual(await follow(get, '/events', 'snapshot'), snapshot)
+    const snapshot = await snapshotOf(get, '/news')
+    await store.remove('news', '9')
+    assert.notEqual(await snapshotOf(get, '/news'), snapshot)
     assert.equal((await get(snapshot)).status, 200)
     const forged = snapshot.replace(/-(\w+)-(?=[\w-]{11}$)/, (_, changes: string) => {
       return `-${(Number.parseInt(changes, 36) - 1).toString(36)}-`
@@ -337,9 +319,9 @@ describe('pages of snapshots and of changes', () => {
   it('tell nothing of a collection that the caller may not know', async () => {
     const { store, get } = service()
     const reader = await tokenFor(store, ['read:secret'])
-    const secret = await follow((url) => get(url, reader), '/secret', 'snapshot')
+    const secret = await snapshotOf((url) => get(url, reader), '/secret')
     assert.equal((await get(secret, reader)).status, 200)
-    const tag = secret.split('@')[1] ?? ''
+    const tag = tagIn(secret)
     for (const state of [tag, `${tag}..`, '', 'x', STRANGE_TAG, `${STRANGE_TAG}..`])
       for (const headers of [{}, await tokenFor(store, ['read:events'])]) {
         const hidden = await get(`/secret@${state}`, headers)
@@ -366,37 +348,33 @@ describe('pages of snapshots and of changes', () => {
 })
 
 describe('history that is not kept', () => {
-  it('is 410 with what to do, and only for states that there were', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(9))
-    const snapshot = await follow(get, '/events', 'snapshot')
+  it('is 410 with what to do, and only for states that there were', async () => {
+    const { store, get, snapshot } = await withNews(9)
     await change(store)
-    await store.forget('events')
+    await store.forget('news')
     for (const url of [snapshot, `${snapshot}..`])
       for (const headers of [{}, { 'if-none-match': '*' }]) {
         const response = await get(url, headers)
         assert.deepEqual([response.status, response.headers.get('cache-control')], [410, 'no-store'])
         const { type, detail, hint } = await problemOf(response)
         assert.equal(type, `${BASE}/-/problems/state-expired`)
-        assert.ok(detail.includes(`"${snapshot.split('@')[1]}"`), detail)
+        assert.ok(detail.includes(`"${tagIn(snapshot)}"`), detail)
         assert.match(hint, /"snapshot" link/)
       }
-    assert.equal((await walk(get, await follow(get, '/events', 'snapshot'))).length, 10)
-    await store.drop('events')
+    assert.equal((await walk(get, await snapshotOf(get, '/news'))).length, 10)
+    await store.drop('news')
     assert.equal((await get(snapshot)).status, 404)
-    await fill(store, 'events', numbered(3))
+    await fill(store, 'news', numbered(3))
     assert.equal((await problemOf(await get(snapshot))).type, `${BASE}/-/problems/state-not-found`)
   })
 
-  it('is not linked, also not by a page that was kept with the link, and the tags differ', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(3))
-    await fill(store, 'venues', numbered(3), { isPaginated: false })
-    assert.ok(!('snapshot' in (await envelopeOf(await get('/venues')))._links))
+  it('is not linked, also not by a page that was kept with the link, and the tags differ', async () => {
+    const { store, get } = await withNews(3)
+    assert.ok(!('snapshot' in (await pageAt(get, '/venues'))._links))
     const seen = new Map<string | null, string>()
     for (const retentionMs of [1_000_000, 0, 2_000_000]) {
-      await store.setRetention('events', { retentionMs })
-      const response = await get('/events')
+      await store.setRetention('news', { retentionMs })
+      const response = await get('/news')
       const text = await response.text()
       assert.equal(text.includes('"snapshot"'), retentionMs > 0)
       const tag = response.headers.get('etag')
@@ -405,17 +383,3 @@ describe('history that is not kept', () => {
     }
   })
 })
-
-/** The store, and the methods that are called. */
-function watch(store: Store, asked: string[]): Store {
-  return new Proxy(store, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name)
-      if (typeof value !== 'function') return value
-      return (...parameters: unknown[]) => {
-        asked.push(String(name))
-        return value.apply(target, parameters)
-      }
-    },
-  })
-}

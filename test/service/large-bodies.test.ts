@@ -8,9 +8,7 @@ import { createService } from '../../src/service/create-service.ts'
 import { DEFAULT_LIMITS } from '../../src/service/limits.ts'
 import { BASE, fill, numbered } from './open-service.ts'
 import { openSocket } from './raw-http.ts'
-import { problemIn, sharedWriteServer, startWriteServer, type WriteServer } from './write-server.ts'
-
-const JSON_TYPE = { 'Content-Type': 'application/json' }
+import { GZIP, JSON_TYPE, problemIn, sharedWriteServer, startWriteServer, type WriteServer } from './write-server.ts'
 
 describe('a large body', () => {
   const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(2)))
@@ -35,7 +33,7 @@ describe('a large body', () => {
     const token = await server().tokenOf(['write:events'])
     for (const [text, headers, expected] of [
       // Its last item is wrong, so that reading it is all that happens.
-      [`[${numbered(300_000, 1000).join()},{}]`, { 'Idempotency-Key': 'abc' }, 413],
+      [`[${numbered(150_000, 1000).join()},{}]`, { 'Idempotency-Key': 'abc' }, 413],
       [`[${'{"id":7},'.repeat(90_000)}{}]`, {}, 400],
       [' '.repeat(20_000_000), {}, 400],
     ] as const) {
@@ -63,10 +61,8 @@ describe('the bodies of all requests under way', () => {
     let refused = await ask('POST', '/events', 'nothing')
     // Until all that was sent has come.
     while (refused.status !== 503) refused = await ask('POST', '/events', 'nothing')
-    assert.match(
-      problemIn(refused),
-      /^503 service-busy: Other requests with this token hold 799,998 of the 800,000 bytes of memory for bodies/,
-    )
+    const others = '503 service-busy: Other requests with this token hold'
+    assert.ok(problemIn(refused).startsWith(`${others} 799,998 of the 800,000 bytes of memory for bodies`))
     assert.equal(refused.headers['retry-after'], '1')
     const chunks = await ask('PUT', '/events/1', '{"id":1}', { 'Transfer-Encoding': 'chunked' })
     assert.match(problemIn(chunks), /^503 service-busy: /)
@@ -79,14 +75,11 @@ describe('the bodies of all requests under way', () => {
     first.destroy()
     assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(400_000))).status, 201)
     const packed = gzipSync('{"id":4}'.padStart(399_990))
-    const unpacked = await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })
-    assert.match(
-      problemIn(unpacked),
-      /^503 service-busy: Other requests with this token hold 399,999 of the 800,000 bytes/,
-    )
+    const unpacked = await ask('POST', '/events', packed, GZIP)
+    assert.ok(problemIn(unpacked).startsWith(`${others} 399,999 of the 800,000 bytes`))
 
     second.destroy()
-    while ((await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })).status === 503) await sleep(10)
+    while ((await ask('POST', '/events', packed, GZIP)).status === 503) await sleep(10)
     assert.deepEqual((await store.head('events'))?.live, 4)
   })
 })

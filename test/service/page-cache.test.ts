@@ -3,9 +3,15 @@ import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type EnvelopeJson, fill, numbered, type OpenService, openService } from './open-service.ts'
-
-const KEYED = { keyField: 'id' }
+import {
+  type EnvelopeJson,
+  fill,
+  interposed,
+  KEYED,
+  numbered,
+  type OpenService,
+  sharedService,
+} from './open-service.ts'
 
 /** Both forms of a page, after they have been compared. */
 async function pageOf(get: OpenService['get'], target: string): Promise<EnvelopeJson> {
@@ -41,12 +47,27 @@ function append(store: Store, count: number, first: number): Promise<unknown> {
   return store.append('events', itemRun(numbered(count, first), KEYED))
 }
 
+const service = sharedService(async () => {})
+
+/** A new collection `events` in the store of a service, and the pages for which the store is asked by `watched`. */
+async function withEvents(count: number) {
+  const { store, get, again } = service()
+  if ((await store.head('events')) !== undefined) await store.drop('events')
+  await fill(store, 'events', numbered(count))
+  const asked: string[] = []
+  const page: Store['page'] = (...parameters) => {
+    asked.push(String(parameters[1]))
+    return store.page(...parameters)
+  }
+  const watched = interposed(store, (name) => (name === 'page' ? page : undefined))
+  return { store, get, again, asked, watched }
+}
+
 describe('a page that is kept', () => {
-  it('is right after every kind of change, again and again, and has the tag of its bytes', async (t) => {
-    const { store, get, again } = await openService(t)
-    await fill(store, 'events', numbered(1200))
+  it('is right after every kind of change, again and again, and has the tag of its bytes', async () => {
+    const { store, get, again } = await withEvents(1200)
     const tags = new Map<string | null, string>()
-    for (let round = 0; round < 3; round++)
+    for (let round = 0; round < 2; round++)
       for (const [change, make] of Object.entries(CHANGES)) {
         for (const page of [1, 2, 3, 4]) await pageOf(get, `/events?page=${page}`)
         await make(store, round)
@@ -61,8 +82,8 @@ describe('a page that is kept', () => {
       }
   })
 
-  it('is right for an unpaginated collection', async (t) => {
-    const { store, get, again } = await openService(t)
+  it('is right for an unpaginated collection', async () => {
+    const { store, get, again } = service()
     await fill(store, 'kinds', numbered(700), { isPaginated: false })
     for (const key of ['5', '6', '7']) {
       for (const target of ['/kinds', '/kinds?page=9'])
@@ -71,23 +92,18 @@ describe('a page that is kept', () => {
     }
   })
 
-  it('is not shown to those who may not see it any more', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(10))
-    for (const [isPrivate, status, caching] of [
-      [false, 200, 'no-cache'],
-      [true, 404, 'no-store'],
-      [false, 200, 'no-cache'],
-    ] as const) {
+  it('is not shown to those who may not see it any more', async () => {
+    const { store, get } = await withEvents(10)
+    for (const isPrivate of [false, true, false]) {
       await store.setPrivate('events', isPrivate)
-      const answer = await get('/events')
-      assert.deepEqual([answer.status, answer.headers.get('cache-control')], [status, caching])
+      const { status, headers } = await get('/events')
+      assert.deepEqual([status, headers.get('cache-control')], isPrivate ? [404, 'no-store'] : [200, 'no-cache'])
     }
   })
 
-  it('has the links of the base URL and the type that this request wants', async (t) => {
-    const { store, get } = await openService(t, { loopbackPort: 8080 })
-    await fill(store, 'events', numbered(10))
+  it('has the links of the base URL and the type that this request wants', async () => {
+    const { again } = await withEvents(10)
+    const get = again({ loopbackPort: 8080 })
     for (const host of ['localhost:8080', '127.0.0.1:8080', 'localhost:8080']) {
       const answer = await get('/events', { host })
       assert.ok((await answer.text()).includes(`"http://${host}/events"`))
@@ -97,10 +113,8 @@ describe('a page that is kept', () => {
       assert.equal((await get('/events', { accept })).headers.get('content-type'), accept)
   })
 
-  it('is sent as it is to the next one, without asking the store for its items', async (t) => {
-    const { store, again } = await openService(t)
-    await fill(store, 'events', numbered(1200))
-    const { asked, watched } = watchPages(store)
+  it('is sent as it is to the next one, without asking the store for its items', async () => {
+    const { store, again, asked, watched } = await withEvents(1200)
     const get = again({ store: watched })
     for (let count = 0; count < 3; count++) await get('/events?page=2')
     assert.deepEqual(asked, ['2'])
@@ -111,11 +125,9 @@ describe('a page that is kept', () => {
     assert.deepEqual(asked, ['2', '2'])
   })
 
-  it('is kept through appends also where it is cut from two reams, until another page is full or changed', async (t) => {
-    const { store, again } = await openService(t)
-    await fill(store, 'events', numbered(2001))
+  it('is kept through appends also where it is cut from two reams, until another page is full or changed', async () => {
+    const { store, again, asked, watched } = await withEvents(2001)
     await store.remove('events', '7')
-    const { asked, watched } = watchPages(store)
     const get = again({ store: watched })
     const packed = { 'accept-encoding': 'gzip' }
     const page = async () => gunzipSync(await (await get('/events?page=2', packed)).arrayBuffer()).toString()
@@ -138,38 +150,18 @@ describe('a page that is kept', () => {
 })
 
 describe('the memory for pages', () => {
-  it('is bounded: what was not asked for longest goes', async (t) => {
-    const { store, again } = await openService(t)
-    await fill(store, 'events', numbered(5000))
-    const { asked, watched } = watchPages(store)
+  it('is bounded: what was not asked for longest goes', async () => {
+    const { again, asked, watched } = await withEvents(5000)
     // A page has some five kilobytes, and a thousand bytes on top are reckoned.
     const get = again({ store: watched, cacheBytes: 40_000 })
     for (const page of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 9, 10, 1]) await get(`/events?page=${page}`)
     assert.deepEqual(asked, ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '1'])
   })
 
-  it('takes no page that would fill a good part of it', async (t) => {
-    const { store, again } = await openService(t)
-    await fill(store, 'events', numbered(1000))
-    const { asked, watched } = watchPages(store)
+  it('takes no page that would fill a good part of it', async () => {
+    const { again, asked, watched } = await withEvents(1000)
     const get = again({ store: watched, cacheBytes: 10_000 })
     for (let count = 0; count < 2; count++) assert.equal((await get('/events?page=2')).status, 200)
     assert.deepEqual(asked, ['2', '2'])
   })
 })
-
-/** The store, and the pages that it is asked for. */
-function watchPages(store: Store): { asked: string[]; watched: Store } {
-  const asked: string[] = []
-  const watched = new Proxy(store, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name)
-      if (typeof value !== 'function') return value
-      return (...parameters: unknown[]) => {
-        if (name === 'page') asked.push(String(parameters[1]))
-        return value.apply(target, parameters)
-      }
-    },
-  })
-  return { asked, watched }
-}

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { PROBLEMS } from '../../src/contract/problem.ts'
+import type { Store } from '../../src/store/store.ts'
 import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts'
-import { BASE, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
+import { BASE, BROWSER, fill, interposed, numbered, openService, problemOf, sharedService } from './open-service.ts'
 import { problemIn } from './write-server.ts'
 
 const BUSY = 'An import or a copy of this collection is running.'
@@ -19,24 +20,18 @@ describe('paths', () => {
   it('begin at the entry point, which links every public collection and gives its exact count', async () => {
     const { store, get } = service()
     const times = new Map((await store.collections()).map(({ name, changedAt }) => [name, new Date(changedAt ?? 0)]))
-    const collection = (name: string, item_count: number, paginated: boolean) => ({
-      name,
-      item_count,
-      paginated,
-      private: false,
-      key: 'id',
-      changed_at: times.get(name)?.toISOString(),
-      mirrors: null,
-      _links: { self: { href: `${BASE}/${name}` } },
-    })
-    assert.deepEqual(await (await get('/')).json(), {
-      _links: {
-        self: { href: `${BASE}/` },
-        'service-desc': { href: `${BASE}/-/openapi.json` },
-        collections: ['events', 'venues'].map((name) => ({ href: `${BASE}/${name}`, name })),
-      },
+    const collection = (name: string, item_count: number, paginated: boolean) => {
+      const settings = { paginated, private: false, key: 'id', mirrors: null }
+      const changed_at = times.get(name)?.toISOString()
+      return { name, item_count, changed_at, ...settings, _links: { self: { href: `${BASE}/${name}` } } }
+    }
+    const entry = await (await get('/')).json()
+    assert.partialDeepStrictEqual(entry, {
+      _links: { self: { href: `${BASE}/` }, 'service-desc': { href: `${BASE}/-/openapi.json` } },
       _embedded: { collections: [collection('events', 12, true), collection('venues', 3, false)] },
     })
+    const linked = ['events', 'venues'].map((name) => ({ href: `${BASE}/${name}`, name }))
+    assert.deepEqual(entry._links.collections, linked)
   })
 
   const notFound: Readonly<Record<string, readonly string[]>> = {
@@ -92,12 +87,8 @@ describe('paths', () => {
 
 /** Every operation with a store that fails is in openapi/answers.test.ts. */
 describe('a store that fails', () => {
-  const refusals: readonly (readonly [
-    error: Error,
-    problem: string,
-    retryAfter: string | null,
-    isReported: boolean,
-  ])[] = [
+  type Refusal = readonly [error: Error, problem: string, retryAfter: string | null, isReported: boolean]
+  const refusals: readonly Refusal[] = [
     [failure('unavailable'), '503 store-unavailable: The store did not answer.', '1', true],
     [failure('overloaded'), '503 store-unavailable: Too many other requests are waiting for the store.', '1', true],
     [failure('read-only'), '503 store-unavailable: The store is read-only now.', '1', true],
@@ -107,13 +98,13 @@ describe('a store that fails', () => {
     [failure('full'), '507 store-full: There is no room for this write.', null, false],
     [new RangeError('the secret reason'), '500 internal-error: The request could not be answered.', null, true],
   ]
-  const service = sharedService(async () => {})
+  const service = sharedService((store) => fill(store, 'events', numbered(3)))
   for (const [error, problem, retryAfter, isReported] of refusals)
     it(`is answered without its reason, which is reported if it is a fault: ${problem}`, async () => {
       const errors: unknown[] = []
-      const page = { value: async () => Promise.reject(error) }
-      const store = Object.create(service().store, { page })
-      const response = await service().again({ store, onError: (each) => errors.push(each) })('/events')
+      const store = interposed(service().store, (name) => (name === 'page' ? () => Promise.reject(error) : undefined))
+      const get = service().again({ store, cacheBytes: 0, onError: (each) => errors.push(each) })
+      const response = await get('/events')
       const text = await response.text()
       assert.equal(problemIn({ status: response.status, text }), problem)
       assert.doesNotMatch(text, /secret reason/)
@@ -127,5 +118,33 @@ describe('a store that fails', () => {
     assert.deepEqual(await (await get('/-/health')).json(), { status: 'ok' })
     await store.close()
     assert.equal((await get('/-/health')).status, 503)
+  })
+})
+
+describe('a store of which a part is away', () => {
+  const service = sharedService(async (store) => {
+    await fill(store, 'here', numbered(3))
+    await fill(store, 'there', numbered(3))
+  })
+
+  it('is told as such in the entry, on its page and in the health, without naming a server', async () => {
+    const { store, get, again } = service()
+    const away = ['node2:5432']
+    const answers: Partial<Store> = {
+      reachable: async () => ({ heads: (await store.collections()).filter(({ name }) => name === 'here'), away }),
+      ping: async () => away,
+    }
+    const ask = again({ store: interposed(store, (name) => answers[name as keyof Store]) })
+    const entry = (await (await ask('/')).json()) as { incomplete?: boolean; _embedded: { collections: object[] } }
+    assert.deepEqual([entry.incomplete, entry._embedded.collections.length], [true, 1])
+    const html = await (await ask('/', BROWSER)).text()
+    assert.match(html, /and perhaps more: a part of the store is away/)
+    const health = await ask('/-/health')
+    assert.deepEqual([health.status, await health.text()], [200, '{"status":"degraded"}\n'])
+    for (const text of [JSON.stringify(entry), html]) assert.doesNotMatch(text, /node2/)
+
+    assert.doesNotMatch(await (await get('/')).text(), /incomplete/)
+    assert.doesNotMatch(await (await get('/', BROWSER)).text(), /perhaps more/)
+    assert.equal(await (await get('/-/health')).text(), '{"status":"ok"}\n')
   })
 })

@@ -44,6 +44,16 @@ export async function readToEnd(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
+/** All answers that come until the server closes the connection. */
+export async function answersOn(socket: Socket): Promise<RawAnswer[]> {
+  return parseAnswers(await readToEnd(socket))
+}
+
+/** The statuses of these answers. */
+export function statusesOf(answers: readonly RawAnswer[]): number[] {
+  return answers.map(({ status }) => status)
+}
+
 /** Sends a request and reads all answers that come until the server closes the connection. */
 export async function answersTo(
   port: number,

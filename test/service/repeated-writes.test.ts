@@ -23,14 +23,14 @@ describe('a write that is sent again with its Idempotency-Key', () => {
     return name
   }
 
-  const writes: readonly (readonly [string, method: string, rest: string, body: string | undefined, status: number])[] =
-    [
-      ['an append', 'POST', '', '{"id":3}', 201],
-      ['an append of many', 'POST', '', '[{"id":3},{"id":4}]', 201],
-      ['a new item', 'PUT', '/a%2Fb', '{"id":"a/b"}', 201],
-      ['a replaced item', 'PUT', '/1', '{"id":1,"a":1}', 200],
-      ['a removed item', 'DELETE', '/1', undefined, 204],
-    ]
+  type Write = readonly [what: string, method: string, rest: string, body: string | undefined, status: number]
+  const writes: readonly Write[] = [
+    ['an append', 'POST', '', '{"id":3}', 201],
+    ['an append of many', 'POST', '', '[{"id":3},{"id":4}]', 201],
+    ['a new item', 'PUT', '/a%2Fb', '{"id":"a/b"}', 201],
+    ['a replaced item', 'PUT', '/1', '{"id":1,"a":1}', 200],
+    ['a removed item', 'DELETE', '/1', undefined, 204],
+  ]
   for (const [what, method, rest, body, status] of writes)
     it(`is answered as the first time, also after others, done once, and anew in a new collection: ${what}`, async () => {
       const { ask, store } = server()

@@ -5,13 +5,19 @@ import { createService, type ServiceOptions } from '../../src/service/create-ser
 import { type ListenOptions, listen } from '../../src/service/node/listen.ts'
 import type { Store, TokenRecord } from '../../src/store/store.ts'
 import { openTestStore, type TestStore } from '../store/test-store.ts'
-import { type Closer, type ProblemJson, SAME_ID, shared, tokenFor } from './open-service.ts'
-import { openSocket, parseAnswers, type RawAnswer, readToEnd } from './raw-http.ts'
+import { BASE, type Closer, type ProblemJson, SAME_ID, shared, tokenFor } from './open-service.ts'
+import { answersOn, openSocket, type RawAnswer } from './raw-http.ts'
 
 /** An empty value stands for a header that is not sent, several for one that is sent several times. */
 export type Headers = Readonly<Record<string, string | string[]>>
 
 export type Content = string | Uint8Array
+
+/** Nobody's request. */
+export const NOBODY = { Authorization: '' }
+export const JSON_TYPE = { 'Content-Type': 'application/json' }
+export const NDJSON = { 'Content-Type': 'application/x-ndjson' }
+export const GZIP = { 'Content-Encoding': 'gzip' }
 
 export interface Answer {
   readonly status: number
@@ -25,6 +31,8 @@ export interface WriteServer extends Pick<TestStore, 'store' | 'location'> {
   readonly ask: (method: string, path: string, body?: Content, headers?: Headers) => Promise<Answer>
   /** The same on another port. */
   readonly askAt: (port: number) => WriteServer['ask']
+  /** The same of another service on the store, in this process. */
+  readonly askOf: (options: Partial<ServiceOptions>, remoteAddress?: string) => WriteServer['ask']
   /** The same, and a `GET /events/1` behind it on the same connection: both answers. */
   readonly askTwice: (method: string, path: string, body?: Content, headers?: Headers) => Promise<RawAnswer[]>
   /** The head of a request as text, with the token and the headers, up to the empty line. */
@@ -61,12 +69,23 @@ async function requestsTo(port: number, store: Store, agent: Agent) {
   const tokenOf: WriteServer['tokenOf'] = (scopes, change) => tokenFor(store, scopes, change)
   const admin = await tokenOf(['admin'])
   const headersFor = (body: Content | undefined, headers: Headers = {}): Headers => {
-    const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
+    const type = body === undefined ? {} : JSON_TYPE
     const all = { ...SAME_ID, ...admin, ...type, ...headers }
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
   }
   const askAt: WriteServer['askAt'] = (anyPort) => (method, path, body, headers) =>
     askOver(agent, anyPort, method, path, body, headersFor(body, headers))
+  const askOf: WriteServer['askOf'] = (options, remoteAddress) => {
+    const { fetch } = createService({ store, ...options })
+    return async (method, path, body, given) => {
+      const headers = Object.entries(headersFor(body, given)).flatMap(([name, values]) =>
+        [values].flat().map((value): [string, string] => [name, value]),
+      )
+      const init = { method, headers, ...(body !== undefined && { body: Buffer.from(body) }) }
+      const response = await fetch(new Request(BASE + path, init), remoteAddress === undefined ? {} : { remoteAddress })
+      return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() }
+    }
+  }
   const headOf: WriteServer['headOf'] = (method, path, headers) =>
     headText(method, path, headersFor(undefined, headers))
   const askTwice: WriteServer['askTwice'] = async (method, path, body = '', headers = {}) => {
@@ -75,9 +94,9 @@ async function requestsTo(port: number, store: Store, agent: Agent) {
     socket.write(headText(method, path, headersFor(body, headers)).replace(/\r\n$/, `${length}\r\n`))
     socket.write(body)
     socket.write(headText('GET', '/events/1', { ...admin, Connection: 'close' }))
-    return parseAnswers(await readToEnd(socket))
+    return answersOn(socket)
   }
-  return { ask: askAt(port), askAt, askTwice, headOf, tokenOf }
+  return { ask: askAt(port), askAt, askOf, askTwice, headOf, tokenOf }
 }
 
 function headText(method: string, path: string, headers: Headers): string {

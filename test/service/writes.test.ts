@@ -2,10 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { BASE, type EnvelopeJson, fill, numbered } from './open-service.ts'
-import { type Content, type Headers, problemIn, sharedWriteServer, startWriteServer } from './write-server.ts'
-
-const NDJSON = { 'Content-Type': 'application/x-ndjson' }
-const GZIP = { 'Content-Encoding': 'gzip' }
+import { type Content, GZIP, type Headers, NDJSON, problemIn, sharedWriteServer } from './write-server.ts'
 
 describe('a write', () => {
   const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(2)), { limits: { itemBytes: 2000 } })
@@ -35,8 +32,9 @@ describe('a write', () => {
     assert.equal((await store.head('appended'))?.version, 6)
   })
 
-  it('makes a collection without a key where the service allows it, for a token that may, with the first items or not at all', async (t) => {
-    const { store, ask, tokenOf } = await startWriteServer(t, { createOnWrite: true })
+  it('makes a collection without a key where the service allows it, for a token that may, with the first items or not at all', async () => {
+    const { store, askOf, tokenOf } = server()
+    const ask = askOf({ createOnWrite: true })
     const creator = await tokenOf(['create:*'])
     const { status, text } = await ask('POST', '/logs', '{"a":1}', creator)
     assert.deepEqual([status, JSON.parse(text)], [201, { appended: 1, item_count: 1, version: 2 }])

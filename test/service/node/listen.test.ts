@@ -4,8 +4,10 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createService, type Service } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
+import { waitUntil } from '../../wait-until.ts'
 import { fill, numbered, problemOf } from '../open-service.ts'
 import {
+  answersOn,
   answersTo,
   askRaw,
   listenFor,
@@ -18,6 +20,9 @@ import {
 import { sharedWriteServer } from '../write-server.ts'
 
 const CLOSE = 'Host: 127.0.0.1\r\nConnection: close\r\n\r\n'
+
+const DONE = { status: 200, headers: { 'Content-Length': '4' }, body: 'done' }
+const POST = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n'
 
 const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
@@ -39,13 +44,13 @@ describe('over a socket', () => {
     }
     const { port } = await listenFor(t, { reply })
     const socket = await openSocket(port)
-    socket.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(19))
+    socket.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(5))
     socket.write(`GET /a HTTP/1.1\r\n${CLOSE}`)
     while (made === 0) await new Promise(setImmediate)
     assert.equal((await (await fetch(`${urlOf(port)}/b`)).arrayBuffer()).byteLength, body.length)
     assert.equal(made, 2)
-    assert.equal(parseAnswers(await readToEnd(socket)).length, 20)
-    assert.equal(made, 21)
+    assert.equal((await answersOn(socket)).length, 6)
+    assert.equal(made, 7)
   })
 
   test('the host of a target counts, not the header, nor what a proxy says', async (t) => {
@@ -120,13 +125,8 @@ describe('over a socket', () => {
     const other = 'GET /events/7 HTTP/2.0\r\nHost: a\r\n\r\n'
     const one = 'GET /events/7 HTTP/1.1\r\nHost: a\r\n\r\n'
     const answers = await answersTo(server().port, `${one}${other}${one}`)
-    assert.deepEqual(
-      answers.map(({ status, headers }) => [status, headers.get('connection')]),
-      [
-        [200, 'keep-alive'],
-        [505, 'close'],
-      ],
-    )
+    const seen = answers.map(({ status, headers }) => `${status} ${headers.get('connection')}`)
+    assert.deepEqual(seen, ['200 keep-alive', '505 close'])
   })
 
   test('one that does not arrive is a 408 problem, with the base URL that was set', async (t) => {
@@ -141,9 +141,29 @@ describe('over a socket', () => {
   })
 })
 
+test('the load of a server is its connections, the requests that run, and those that wait behind them', async (t) => {
+  const held = Promise.withResolvers<typeof DONE>()
+  const { port, load } = await listenFor(t, { reply: () => held.promise })
+  const becomes = (...expected: readonly number[]) =>
+    waitUntil(() => {
+      const { connections, runningRequests, waitingRequests } = load()
+      return [connections, runningRequests, waitingRequests].join() === expected.join()
+    })
+  await becomes(0, 0, 0)
+  const idle = await openSocket(port)
+  const pipelined = await openSocket(port)
+  pipelined.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
+  await becomes(2, 1, 2)
+  held.resolve(DONE)
+  assert.equal((await answersOn(pipelined)).length, 3)
+  await becomes(1, 0, 0)
+  idle.destroy()
+  await becomes(0, 0, 0)
+})
+
 describe('closing', () => {
   test('ends idle connections and those that never sent anything, long before the time of grace', async (t) => {
-    const { port, close } = await listenFor(t, { reply: async () => ({ status: 204, headers: {}, body: null }) })
+    const { port, close } = await listenFor(t, { reply: async () => DONE })
     const silent = await openSocket(port)
     const idle = await openSocket(port)
     idle.write('GET /events/7 HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -160,7 +180,7 @@ describe('closing', () => {
       reply: async () => {
         arrive()
         await gate
-        return { status: 200, headers: { 'Content-Length': '4' }, body: 'done' }
+        return DONE
       },
     })
     const socket = await openSocket(port)
@@ -169,7 +189,7 @@ describe('closing', () => {
     const closed = close(600_000)
     await refusesConnections(port)
     open()
-    const [running, broken] = parseAnswers(await readToEnd(socket))
+    const [running, broken] = await answersOn(socket)
     assert.equal(running?.body.toString(), 'done')
     assertProblem(broken, 400, 'malformed-request', urlOf(port))
     await closed
@@ -178,9 +198,7 @@ describe('closing', () => {
   // A proxy keeps connections for a minute, and uses any of them for its next request.
   for (const idleMs of [0, 700])
     test(`answers once more on a connection that was idle for ${idleMs} ms, and tells the client that this was the last`, async (t) => {
-      const { port, close } = await listenFor(t, {
-        reply: async () => ({ status: 200, headers: { 'Content-Length': '4' }, body: 'done' }),
-      })
+      const { port, close } = await listenFor(t, { reply: async () => DONE })
       const socket = await openSocket(port)
       socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
       const [first] = (await once(socket, 'data')) as [Buffer]
@@ -188,23 +206,21 @@ describe('closing', () => {
       await sleep(idleMs)
       const closed = close(600_000)
       await refusesConnections(port)
-      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
-      const [second, ...others] = parseAnswers(await readToEnd(socket))
+      socket.write(POST)
+      const [second, ...others] = await answersOn(socket)
       assert.deepEqual([second?.status, second?.headers.get('connection'), others.length], [200, 'close', 0])
       await closed
     })
 
   test('keeps idle connections open while a proxy still uses them one after the other', async (t) => {
-    const { port, close } = await listenFor(t, {
-      reply: async () => ({ status: 200, headers: { 'Content-Length': '4' }, body: 'done' }),
-    })
-    const sockets = await Promise.all(Array.from({ length: 4 }, () => openSocket(port)))
+    const { port, close } = await listenFor(t, { reply: async () => DONE })
+    const sockets = await Promise.all(Array.from({ length: 3 }, () => openSocket(port)))
     const closed = close(600_000)
     await refusesConnections(port)
     for (const socket of sockets) {
       await sleep(200)
-      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
-      const [answer] = parseAnswers(await readToEnd(socket))
+      socket.write(POST)
+      const [answer] = await answersOn(socket)
       assert.deepEqual([answer?.status, answer?.headers.get('connection')], [200, 'close'])
     }
     await closed

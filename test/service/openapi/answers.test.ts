@@ -9,20 +9,28 @@ import { createService, type ServiceOptions } from '../../../src/service/create-
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
-import { BASE, fill, numbered } from '../open-service.ts'
+import { BASE, BROWSER, fill, interposed, KEYED, numbered } from '../open-service.ts'
 import { answersTo, openSocket } from '../raw-http.ts'
-import { type Answer, type Content, type Headers, sharedWriteServer } from '../write-server.ts'
+import {
+  type Answer,
+  type Content,
+  GZIP,
+  type Headers,
+  JSON_TYPE,
+  NDJSON,
+  NOBODY,
+  sharedWriteServer,
+} from '../write-server.ts'
 import { type Described, Description, type Part, partIn } from './description.ts'
 
-const LIMITS = { bodyBytes: 20_000, itemBytes: 20_000, requestItems: 100 }
-const RATE_LIMITS = { reads: { requests: 100, seconds: 1 }, writes: { requests: 100, seconds: 1 } }
+const LIMIT = { requests: 100, seconds: 1 }
 /** Lets everything pass, or nothing. */
 const counting = (requests: number) => () => ({ count: async () => ({ requests, resetMs: 1_000 }) })
-const LIMITED = { limits: LIMITS, rateLimits: RATE_LIMITS, createRateCounter: counting(1) }
-const NOBODY = { Authorization: '' }
-const PLAIN = { 'Content-Type': 'text/plain' }
-const LINES = { 'Content-Type': 'application/x-ndjson' }
-const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const LIMITED = {
+  limits: { bodyBytes: 20_000, itemBytes: 20_000, requestItems: 100 },
+  rateLimits: { reads: LIMIT, writes: LIMIT },
+  createRateCounter: counting(1),
+}
 
 /** `events` has paths of its own in the description; `later` is made afterwards, and the paths with parameters stand for it. */
 const COLLECTIONS = ['events', 'later']
@@ -51,22 +59,11 @@ function bodyFor(method: string, path: string): string | undefined {
 
 /** Changes are sent as lines, whatever is sent elsewhere. */
 function typed(method: string, headers: Headers = {}): Headers {
-  return method === 'PATCH' ? { ...LINES, ...headers } : headers
+  return method === 'PATCH' ? { ...NDJSON, ...headers } : headers
 }
 
 function describedOf({ status, headers, text }: Answer): Described {
   return { status, text, headers: new Map(Object.entries(headers).map(([name, value]) => [name, String(value)])) }
-}
-
-/** A real store, some of whose methods fail in a way that the machine under it could make them fail. */
-function failingStore(store: Store, isFailing: (method: string) => boolean, fault: Error): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (isFailing(String(name))) return () => Promise.reject(fault)
-      const value: unknown = Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
 }
 
 type Wrong = readonly [problem: string, method: string, path: string, body?: string | undefined, headers?: Headers]
@@ -93,7 +90,7 @@ describe('the description, beside what is really answered', () => {
       tags.set(`${name}@${tag}`, snapshotPath(name, stateOf((await store.head(name)) ?? assert.fail())))
     for (const name of COLLECTIONS) {
       await note(name, 'OLD')
-      await store.put(name, itemRun(['{"id":7}'], { keyField: 'id' }))
+      await store.put(name, itemRun(['{"id":7}'], KEYED))
       await store.forget(name)
       await note(name, 'TAG')
     }
@@ -169,7 +166,7 @@ describe('the description, beside what is really answered', () => {
   })
 
   it('has the answer to every write that is done', async () => {
-    const lines = { ...LINES, 'Content-Encoding': 'gzip' }
+    const lines = { ...NDJSON, ...GZIP }
     for (const name of COLLECTIONS) {
       await expect(201, 'POST', `/${name}`, '{"id":900}', { 'Idempotency-Key': name })
       await expect(201, 'POST', `/${name}`, '[{"id":901},{"id":902}]')
@@ -186,45 +183,39 @@ describe('the description, beside what is really answered', () => {
   })
 
   const wrong: readonly Wrong[] = [
-    ...COLLECTIONS.flatMap(
-      (name) =>
-        [
-          ['invalid-page', 'GET', `/${name}?page=0`],
-          ['item-not-found', 'GET', `/${name}/nope`],
-          ['invalid-body', 'POST', `/${name}`, ''],
-          ['invalid-item', 'POST', `/${name}`, '{"title":"Dance: Gardens"}'],
-          ['conflict', 'POST', `/${name}`, '{"id":7}'],
-          ['invalid-body', 'PATCH', `/${name}`, ''],
-          ['invalid-item', 'PATCH', `/${name}`, '{"id":7}'],
-          ['key-mismatch', 'PATCH', `/${name}`, '{"op":"put","key":"7","item":{"id":8}}'],
-          ['conflict', 'PATCH', `/${name}`, '{"op":"delete","key":"nope"}'],
-          ['malformed-request', 'PATCH', `/${name}?missing=no`, '{"op":"delete","key":"nope"}'],
-          ['invalid-body', 'PUT', `/${name}`, '{'],
-          ['conflict', 'PUT', `/${name}`, '{}'],
-          ['precondition-failed', 'PUT', `/${name}`, '{"key":"id"}', { 'If-None-Match': '*' }],
-          ['precondition-required', 'DELETE', `/${name}`],
-          ['precondition-failed', 'DELETE', `/${name}`, undefined, { 'If-Match': '"x"' }],
-          ['invalid-body', 'PUT', `/${name}/7`, '[]'],
-          ['invalid-item', 'PUT', `/${name}/7`, '{"id":7'],
-          ['key-mismatch', 'PUT', `/${name}/7`, '{"id":8}'],
-          ['precondition-failed', 'PUT', `/${name}/7`, '{"id":7}', { 'If-Match': '"x"' }],
-          ['item-not-found', 'DELETE', `/${name}/nope`],
-          ['precondition-failed', 'DELETE', `/${name}/7`, undefined, { 'If-Match': '"x"' }],
-        ] as const,
-    ),
+    ...COLLECTIONS.flatMap((name): readonly Wrong[] => [
+      ['invalid-page', 'GET', `/${name}?page=0`],
+      ['item-not-found', 'GET', `/${name}/nope`],
+      ['invalid-body', 'POST', `/${name}`, ''],
+      ['invalid-item', 'POST', `/${name}`, '{"title":"Dance: Gardens"}'],
+      ['conflict', 'POST', `/${name}`, '{"id":7}'],
+      ['invalid-body', 'PATCH', `/${name}`, ''],
+      ['invalid-item', 'PATCH', `/${name}`, '{"id":7}'],
+      ['key-mismatch', 'PATCH', `/${name}`, '{"op":"put","key":"7","item":{"id":8}}'],
+      ['conflict', 'PATCH', `/${name}`, '{"op":"delete","key":"nope"}'],
+      ['malformed-request', 'PATCH', `/${name}?missing=no`, '{"op":"delete","key":"nope"}'],
+      ['invalid-body', 'PUT', `/${name}`, '{'],
+      ['conflict', 'PUT', `/${name}`, '{}'],
+      ['precondition-failed', 'PUT', `/${name}`, '{"key":"id"}', { 'If-None-Match': '*' }],
+      ['precondition-required', 'DELETE', `/${name}`],
+      ['precondition-failed', 'DELETE', `/${name}`, undefined, { 'If-Match': '"x"' }],
+      ['invalid-body', 'PUT', `/${name}/7`, '[]'],
+      ['invalid-item', 'PUT', `/${name}/7`, '{"id":7'],
+      ['key-mismatch', 'PUT', `/${name}/7`, '{"id":8}'],
+      ['precondition-failed', 'PUT', `/${name}/7`, '{"id":7}', { 'If-Match': '"x"' }],
+      ['item-not-found', 'DELETE', `/${name}/nope`],
+      ['precondition-failed', 'DELETE', `/${name}/7`, undefined, { 'If-Match': '"x"' }],
+    ]),
     ...['/nope', '/Events', '/nope/7', '/secret', '/secret/1'].map(
-      (path) => ['collection-not-found', 'GET', path, undefined, NOBODY] as const,
+      (path): Wrong => ['collection-not-found', 'GET', path, undefined, NOBODY],
     ),
     ...['', '/-/json'].flatMap((prefix) =>
-      ['', '..'].flatMap(
-        (end) =>
-          [
-            ['invalid-page', 'GET', `${prefix}/events@TAG${end}?page=0`],
-            ['collection-not-found', 'GET', `${prefix}/nope@TAG${end}`],
-            ['state-not-found', 'GET', `${prefix}/events@nope${end}`],
-            ['state-expired', 'GET', `${prefix}/events@OLD${end}`],
-          ] as const,
-      ),
+      ['', '..'].flatMap((end): readonly Wrong[] => [
+        ['invalid-page', 'GET', `${prefix}/events@TAG${end}?page=0`],
+        ['collection-not-found', 'GET', `${prefix}/nope@TAG${end}`],
+        ['state-not-found', 'GET', `${prefix}/events@nope${end}`],
+        ['state-expired', 'GET', `${prefix}/events@OLD${end}`],
+      ]),
     ),
     ['collection-not-found', 'POST', '/nope', '{}'],
     ['collection-not-found', 'PATCH', '/nope', '{"op":"put","item":{}}'],
@@ -260,7 +251,7 @@ describe('the description, beside what is really answered', () => {
 
   it('has what is wrong with any body', async () => {
     for (const [method, path, body = ''] of bodies) {
-      await expect('unsupported-media-type', method, path, body, PLAIN)
+      await expect('unsupported-media-type', method, path, body, { 'Content-Type': 'text/plain' })
       await expect('unsupported-media-type', method, path, body, { 'Content-Encoding': 'br' })
       await expect('content-too-large', method, path, body.padEnd(20_001))
       const key = { 'Idempotency-Key': `${method}-${path}` }
@@ -277,7 +268,7 @@ describe('the description, beside what is really answered', () => {
     const origin = { url: 'https://data.example/events', position: 'x' }
     for (const name of COLLECTIONS) {
       const load = await store.load(name, { isMirroring: true })
-      await load.append(itemRun(['{"id":"mirrored"}'], { keyField: 'id' }))
+      await load.append(itemRun(['{"id":"mirrored"}'], KEYED))
       await load.commit(origin)
     }
     for (const [method, path, body] of changes)
@@ -296,18 +287,15 @@ describe('the description, beside what is really answered', () => {
         await expect('collection-busy', method, path.replace('later', name), body, { 'If-Match': '*' })
       await load.abort()
     }
-    for (const name of COLLECTIONS)
-      await inTheWay(
-        name,
-        changes.filter(([, path]) => path.startsWith(`/${name}`)),
-      )
+    const toward = (name: string) => changes.filter(([, path]) => path.startsWith(`/${name}`))
+    for (const name of COLLECTIONS) await inTheWay(name, toward(name))
     await inTheWay('fresh', [['PUT', '/later', '{}']])
   })
 
   it('has the bodies of others that are in the way', async () => {
     const { port, headOf, ask } = server()
     const holding = [await openSocket(port), await openSocket(port)]
-    const head = headOf('POST', '/events', { 'Content-Type': 'application/json', 'Content-Length': '15001' })
+    const head = headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '15001' })
     for (const socket of holding) socket.write(head + 'nothing'.padEnd(15_000))
     // Until both have come.
     while ((await ask('POST', '/events', 'nothing'.padEnd(15_000))).status !== 503);
@@ -354,7 +342,12 @@ describe('the description, beside what is really answered', () => {
   ]
   for (const [name, fault, requests, isFailing] of faults)
     it(`has a store that fails: ${name}`, () =>
-      expectEach(name, requests, failingStore(server().store, isFailing, fault)))
+      // In a way that the machine under a store could make it fail.
+      expectEach(
+        name,
+        requests,
+        interposed(server().store, (method) => (isFailing(method) ? () => Promise.reject(fault) : undefined)),
+      ))
 
   it('has a request for another host', () =>
     expectEach('misdirected-request', EVERY, server().store, { loopbackPort: 8080 }, { Host: 'data.example' }))
@@ -379,11 +372,10 @@ describe('the description, beside what is really answered', () => {
         const { status, headers, body } = answer ?? assert.fail()
         witness.see(method, path, { status, headers, text: body.toString() || JSON.stringify(detail) })
       }
-      await elsewhere(
-        async (port) => void (await Promise.all(EVERY.map(([method, path]) => see(port, method, path)))),
-        server().store,
-        name === 'request-timeout' ? { headersTimeoutMs: 100 } : {},
-      )
+      const test = async (port: number) => {
+        await Promise.all(EVERY.map(([method, path]) => see(port, method, path)))
+      }
+      await elsewhere(test, server().store, name === 'request-timeout' ? { headersTimeoutMs: 100 } : {})
     })
 
   it('has nothing else: all that is described was seen', () => {

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { formatTag, stateOf } from '../../../src/contract/state-tag.ts'
+import type { ServiceOptions } from '../../../src/service/create-service.ts'
 import { DEFAULT_LIMITS } from '../../../src/service/limits.ts'
 import { describeService } from '../../../src/service/openapi/describe-service.ts'
+import type { RateLimits } from '../../../src/service/rate-limit.ts'
 import { ROUTES } from '../../../src/service/routes.ts'
-import { fill, numbered, openService } from '../open-service.ts'
-import { startWriteServer, type WriteServer } from '../write-server.ts'
+import { fill, numbered, openService, sharedService } from '../open-service.ts'
+import { NDJSON, NOBODY, sharedWriteServer, type WriteServer } from '../write-server.ts'
 import { Description, type Part, partIn } from './description.ts'
 
 /**
@@ -24,70 +26,60 @@ function routedOperations(): string[] {
   )
 }
 
-describe('the description, beside the routes', () => {
-  it('has every path with every method, and no other', async (t) => {
-    const { get } = await openService(t)
-    const { operations } = new Description(await (await get('/-/openapi.json')).text())
-    const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
-    assert.deepEqual(described.toSorted(), routedOperations().toSorted())
-  })
-
-  it('has for each collection the paths that it has, with the methods of the route', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(3))
+describe('the description', () => {
+  const service = sharedService(async (store) => {
     await fill(store, 'drafts', [], { keyField: null })
+    await fill(store, 'events', numbered(3))
     await fill(store, 'secret', numbered(3), { isPrivate: true })
-    const description = new Description(await (await get('/-/openapi.json')).text())
-    const own = description.paths.filter((path) => /^\/[a-z]/.test(path))
-    assert.deepEqual(own.toSorted(), ['/drafts', '/events', '/events/{key}'])
-    for (const path of own) {
-      const like = path.includes('{key}') ? '/{collection}/{key}' : '/{collection}'
-      const methodsOf = (each: string) =>
-        description.operations.filter((operation) => operation.path === each).map(({ method }) => method)
-      assert.deepEqual(methodsOf(path), methodsOf(like))
+  })
+  const read = async (options: Partial<ServiceOptions> = {}) =>
+    (await service().again(options)('/-/openapi.json')).text()
+
+  it('has every path with every method of the routes, and the same for each collection', async () => {
+    const { paths, operations } = new Description(await read())
+    const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    const isOwn = (text: string) => /(^| )\/[a-z]/.test(text)
+    assert.deepEqual(described.filter((each) => !isOwn(each)).toSorted(), routedOperations().toSorted())
+    assert.deepEqual(paths.filter(isOwn).toSorted(), ['/drafts', '/events', '/events/{key}'])
+    for (const own of paths.filter(isOwn)) {
+      const like = own.includes('{key}') ? '/{collection}/{key}' : '/{collection}'
+      const methodsOf = (path: string) => operations.filter((each) => each.path === path).map(({ method }) => method)
+      assert.deepEqual(methodsOf(own), methodsOf(like))
     }
   })
-})
 
-describe('the description', () => {
-  it('names the base URL as its server', async (t) => {
-    const get = (await openService(t)).again({ baseUrl: 'https://api.reams.test/v1' })
-    const { document } = new Description(await (await get('/v1/-/openapi.json')).text())
-    assert.deepEqual(document['servers'], [{ url: 'https://api.reams.test/v1' }])
+  it('names the base URL as its server', async () => {
+    const url = 'https://api.reams.test/v1'
+    assert.deepEqual(new Description(await read({ baseUrl: url })).document['servers'], [{ url }])
   })
 
-  it('has no HTML where there is no explorer', async (t) => {
-    const service = await openService(t)
-    await fill(service.store, 'events', numbered(3))
-    const read = async (explorer: boolean) => await (await service.again({ explorer })('/-/openapi.json')).text()
-    assert.match(await read(true), /text\/html/)
-    assert.doesNotMatch(await read(false), /text\/html|To a browser|Content-Security-Policy/)
+  it('has no HTML where there is no explorer', async () => {
+    assert.match(await read(), /text\/html/)
+    assert.doesNotMatch(await read({ explorer: false }), /text\/html|To a browser|Content-Security-Policy/)
   })
 
-  it('has a tag, and 304 for a client that has it; it stays the same while items are written', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(3))
-    const first = await get('/-/openapi.json')
-    assert.equal(first.headers.get('content-type'), 'application/json')
-    const tag = first.headers.get('etag') ?? ''
+  it('has a tag, and 304 for a client that has it; it stays the same while items are written', async () => {
+    const { store, get } = service()
+    const { headers } = await get('/-/openapi.json')
+    assert.equal(headers.get('content-type'), 'application/json')
+    const statusNow = async () => (await get('/-/openapi.json', { 'If-None-Match': headers.get('etag') ?? '' })).status
     await store.delete('events', ['2'])
-    assert.equal((await get('/-/openapi.json', { 'If-None-Match': tag })).status, 304)
+    assert.equal(await statusNow(), 304)
     await fill(store, 'venues', [])
-    assert.equal((await get('/-/openapi.json', { 'If-None-Match': tag })).status, 200)
+    assert.equal(await statusNow(), 200)
   })
 
-  it('has paths for the first 50 collections, and says that there are more', async (t) => {
-    const { store, get } = await openService(t)
-    const read = async () => new Description(await (await get('/-/openapi.json')).text())
-    const names = Array.from({ length: 52 }, (_, index) => `c${String(index).padStart(2, '0')}`)
-    for (const name of names.slice(0, 50)) await store.create(name)
+  it('has paths for the first 50 collections, and says that there are more', async () => {
+    const { store } = service()
     const introduction = ({ document }: Description) => String(partIn(document, 'info')['description'])
-    assert.doesNotMatch(introduction(await read()), /of their own/)
-    for (const name of names.slice(50)) await store.create(name)
-    const description = await read()
-    assert.match(introduction(description), /The first 50 collections .* the other 2 /)
-    assert.ok(description.paths.includes('/c49') && !description.paths.includes('/c50'))
-    assert.equal(description.pathOf('/c50'), '/{collection}')
+    const names = Array.from({ length: 50 }, (_, index) => `c${String(index).padStart(2, '0')}`)
+    for (const name of names.slice(0, 47)) await store.create(name)
+    assert.doesNotMatch(introduction(new Description(await read())), /of their own/)
+    for (const name of names.slice(47)) await store.create(name)
+    const description = new Description(await read())
+    assert.match(introduction(description), /The first 50 collections .* the other 3 /)
+    assert.ok(description.paths.includes('/c49') && !description.paths.includes('/events'))
+    assert.equal(description.pathOf('/events'), '/{collection}')
   })
 })
 
@@ -98,50 +90,45 @@ function scopesOf(operation: Part): string[] | undefined {
 }
 
 /** A request that would be right, if only the caller may. */
-function requestOf(
-  path: string,
-  method: string,
-  isPrivate: boolean,
-  tag: string,
-): [path: string, body: string | undefined] {
-  const target = path
-    .replace('{problem}', 'conflict')
-    .replace('{collection}', 'events')
-    .replace('{key}', '1')
-    .replace('{tag}', tag)
-  const settings = `{"key":"id","private":${isPrivate}}`
+function requestOf(path: string, method: string, tag: string): [path: string, body: string | undefined] {
+  const names = { problem: 'conflict', collection: 'events', key: '1', tag }
+  const target = path.replace(/\{(\w+)\}/g, (_, name: keyof typeof names) => names[name])
+  const settings = `{"key":"id","private":${path.startsWith('/secret')}}`
   const put = target.endsWith('/1') ? '{"id":1}' : settings
   const bodies: Readonly<Record<string, string>> = { put, post: '{"id":3}', patch: '{"op":"put","item":{"id":3}}' }
   return [target, bodies[method]]
 }
 
-async function refill({ store }: WriteServer): Promise<void> {
-  for (const { name } of await store.collections()) await store.drop(name)
-  await fill(store, 'events', numbered(2))
-  await fill(store, 'secret', numbered(2), { isPrivate: true })
-}
-
 describe('the security that the description names', () => {
+  const server = sharedWriteServer(async () => {})
+
+  async function refill({ store }: WriteServer): Promise<void> {
+    for (const { name } of await store.collections()) await store.drop(name)
+    await fill(store, 'events', numbered(2))
+    await fill(store, 'secret', numbered(2), { isPrivate: true })
+  }
+
   for (const requireToken of [false, true])
-    it(`is what the service asks for, ${requireToken ? 'where everybody needs a token' : 'where reads are open'}`, async (t) => {
-      const server = await startWriteServer(t, { requireToken })
-      const { ask, tokenOf, store } = server
-      await refill(server)
+    it(`is what the service asks for, ${requireToken ? 'where everybody needs a token' : 'where reads are open'}`, async () => {
+      const { askOf, tokenOf, store } = server()
+      const ask = askOf({ requireToken })
+      await refill(server())
       const { operations } = new Description((await ask('GET', '/-/openapi.json')).text)
       for (const { path, method, operation } of operations) {
         const id = `${method} ${path}`
         const scopes = scopesOf(operation)?.map((scope) => scope.replace('{collection}', 'events'))
         const tag = formatTag(stateOf((await store.head('events')) ?? assert.fail()))
-        const [target, body] = requestOf(path, method, path.startsWith('/secret'), tag)
-        const type = method === 'patch' ? { 'Content-Type': 'application/x-ndjson' } : {}
-        const send = async (headers: { Authorization: string }) =>
-          (await ask(method.toUpperCase(), target, body, { ...headers, ...type, 'If-Match': '*' })).status
-        const alone = await send({ Authorization: '' })
+        const [target, body] = requestOf(path, method, tag)
+        const send = async (headers: { Authorization: string }) => {
+          const all = { ...headers, ...(method === 'patch' && NDJSON), 'If-Match': '*' }
+          return (await ask(method.toUpperCase(), target, body, all)).status
+        }
+        const alone = await send(NOBODY)
         if (scopes === undefined) assert.ok(alone < 400, `${id}: ${alone} without a token`)
         else assert.ok(alone === 401 || alone === 404, `${id}: ${alone} without a token`)
         const allowed = await send(await tokenOf(scopes ?? []))
         assert.ok(allowed < 400, `${id}: ${allowed} with ${scopes}`)
-        if (scopes?.some((scope) => /^(write|create)/.test(scope))) await refill(server)
+        if (scopes?.some((scope) => /^(write|create)/.test(scope))) await refill(server())
       }
     })
 })
@@ -174,49 +161,42 @@ describe('the description, by a linter', () => {
     assert.deepEqual(await flawsIn(await (await get('/-/openapi.json')).text()), [])
   })
 
-  it('has none without any collection, with another base URL, where everybody needs a token, and without an explorer', async () => {
-    const baseUrl = 'https://api.reams.test/v1'
-    const instance = {
-      baseUrl,
-      requiresToken: true,
-      createsOnWrite: true,
-      limits: DEFAULT_LIMITS,
-      rateLimits: {},
-      collections: [],
-      others: 3,
-    }
-    for (const hasExplorer of [true, false])
-      assert.deepEqual(await flawsIn(JSON.stringify(describeService({ ...instance, hasExplorer }))), [])
-  })
-
-  it('has none with limits for reads, for writes and for both; health has no limit', async () => {
-    const access = { requiresToken: false, createsOnWrite: false }
-    const instance = { baseUrl: 'https://a.example', ...access, hasExplorer: true, limits: DEFAULT_LIMITS }
-    const limit = { requests: 20, seconds: 60 }
-    for (const [rateLimits, said, isRead, isWritten] of [
-      [{ reads: limit }, '20 reads per minute.', true, false],
-      [{ writes: limit }, '20 writes per minute.', false, true],
-      [{ reads: limit, writes: limit }, '20 reads per minute and 20 writes per minute.', true, true],
-    ] as const) {
-      const text = JSON.stringify(describeService({ ...instance, rateLimits, collections: [], others: 0 }))
+  const limit = { requests: 20, seconds: 60 }
+  for (const [what, said, rateLimits] of [
+    ['reads, with no collection and no explorer', '20 reads per minute.', { reads: limit }],
+    ['writes, where everybody needs a token', '20 writes per minute.', { writes: limit }],
+    ['both', '20 reads per minute and 20 writes per minute.', { reads: limit, writes: limit }],
+  ] satisfies [string, string, RateLimits][])
+    it(`has none with limits for ${what}; health has no limit`, async () => {
+      const instance = {
+        baseUrl: 'https://api.reams.test/v1',
+        requiresToken: what.includes('token'),
+        createsOnWrite: what === 'both',
+        hasExplorer: !what.includes('no explorer'),
+        limits: DEFAULT_LIMITS,
+        collections: [],
+        others: 3,
+      }
+      const text = JSON.stringify(describeService({ ...instance, rateLimits }))
       assert.deepEqual(await flawsIn(text), [])
       assert.ok(text.includes(`may send ${said}`), said)
       const description = new Description(text)
       const isLimited = (method: string, target: string) =>
         description.problemsOf(description.operationOf(method, target)).includes('rate-limited')
-      for (const method of ['GET', 'HEAD', 'OPTIONS']) assert.equal(isLimited(method, '/events'), isRead)
-      for (const method of ['POST', 'PUT', 'DELETE']) assert.equal(isLimited(method, '/events'), isWritten)
-      for (const method of ['GET', 'HEAD', 'OPTIONS']) assert.equal(isLimited(method, '/-/health'), false)
-    }
-  })
+      for (const method of ['GET', 'HEAD', 'OPTIONS'])
+        assert.deepEqual(
+          [isLimited(method, '/events'), isLimited(method, '/-/health')],
+          [rateLimits.reads !== undefined, false],
+        )
+      for (const method of ['POST', 'PUT', 'DELETE'])
+        assert.equal(isLimited(method, '/events'), rateLimits.writes !== undefined)
+    })
 
   it('is really judged: what is wrong is found', async (t) => {
     const { get } = await openService(t)
     const source = await (await get('/-/openapi.json')).text()
-    assert.match(
-      (await flawsIn(source.replace('"operationId":"readEntry"', '"operationId":"readHealth"'))).join(),
-      /unique/,
-    )
-    assert.match((await flawsIn(source.replaceAll('"href":"', '"hrev":"'))).join(), /no-invalid-media-type-examples/)
+    const wrong = source.replace('"operationId":"readEntry"', '"operationId":"readHealth"')
+    const flaws = (await flawsIn(wrong.replaceAll('"href":"', '"hrev":"'))).join()
+    for (const flaw of [/unique/, /no-invalid-media-type-examples/]) assert.match(flaws, flaw)
   })
 })

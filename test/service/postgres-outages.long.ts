@@ -1,0 +1,3 @@
+import { runWhole } from './whole.ts'
+
+await runWhole('postgres-outages.test.ts')
