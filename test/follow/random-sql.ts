@@ -1,12 +1,8 @@
 /** Random SQL against a followed table: at every quiet moment the collection is the table, and no statement fails because it is followed. */
 
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { Store } from '../../src/store/store.ts'
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
-import { openSqliteForTest } from '../store/sqlite-engine.ts'
-import type { StoreUnderTest } from '../store/test-store.ts'
-import { aMoment, CONNECTIONS, FollowedTwins } from './followed-twins.ts'
+import { aMoment, CONNECTIONS, FollowedTwins, type Source, sharedSource } from './followed-twins.ts'
 
 /** Each connection writes its own keys only, so that no one waits for another. */
 const KEYS = 27
@@ -84,7 +80,7 @@ const KEY_KINDS: Readonly<Record<string, KeyKind>> = {
   },
 }
 
-type Layout = 'plain' | 'partitioned' | 'inherited'
+export type Layout = 'plain' | 'partitioned' | 'inherited'
 
 interface Plan {
   readonly layout: Layout
@@ -611,8 +607,6 @@ class Run {
   }
 }
 
-const layouts: readonly Layout[] = ['plain', 'partitioned', 'inherited']
-
 const step = (kinds: readonly Kind[]) =>
   fc.record({
     kind: fc.constantFrom(...kinds),
@@ -632,26 +626,16 @@ const steps = fc.array(
   { minLength: 1, maxLength: 80, size: 'max' },
 )
 
-/** Plans of each kind of table. A failure names a seed: REAMS_TEST_SEED runs it again, and REAMS_TEST_SHRINK looks for a shorter one. */
-export function describeRandomSql(runs: number): void {
-  const { REAMS_TEST_SEED, REAMS_TEST_SHRINK } = process.env
+/** Plans for tables of these kinds. A failure names a seed: REAMS_TEST_SEED runs it again, and REAMS_TEST_SHRINK looks for a shorter one. */
+export function describeRandomSql(runs: number, layouts: readonly Layout[]): void {
+  const { REAMS_TEST_SEED, REAMS_TEST_SHRINK, REAMS_TEST_RUNS } = process.env
   const options = {
-    numRuns: runs,
+    numRuns: Number(REAMS_TEST_RUNS ?? runs),
     endOnFailure: REAMS_TEST_SHRINK === undefined,
     ...(REAMS_TEST_SEED === undefined ? {} : { seed: Number(REAMS_TEST_SEED) }),
   }
   describe('a followed table and random SQL', () => {
-    let server: PostgresServer
-    let opened: StoreUnderTest
-
-    before(async () => {
-      server = await startPostgres()
-      opened = await openSqliteForTest()
-    })
-    after(async () => {
-      await opened?.remove()
-      await server?.stop()
-    })
+    const source = sharedSource()
 
     for (const layout of layouts)
       it(`a collection is the ${layout} table that it follows at every quiet moment, whatever SQL does to it`, async () => {
@@ -662,25 +646,20 @@ export function describeRandomSql(runs: number): void {
           queueRows: fc.constantFrom(1_000_000, 1_000_000, 5),
           steps,
         })
-        const property = fc.asyncProperty(plan, (each: Plan) => runPlan(opened.store, server.url, each))
+        const property = fc.asyncProperty(plan, (each: Plan) => runPlan(source(), each))
         await fc.assert(property, options)
       })
   })
 }
 
-async function runPlan(store: Store, url: string, plan: Plan): Promise<void> {
+async function runPlan(source: Source, plan: Plan): Promise<void> {
   const writer = new Writer(plan)
-  const twins = await FollowedTwins.open(store, url, [
-    ...writer.definition(),
-    ...[0, 4, 8, 12, 16, 20].map((n) => writer.insert(n, 0, `'at first'`)),
-  ])
-  try {
-    await twins.follow({ queueRows: plan.queueRows })
-    await twins.check()
-    const run = new Run(twins, writer)
-    for (const each of plan.steps) await run.take(each)
-    await run.rest(0)
-  } finally {
-    await twins.close()
-  }
+  const definition = [...writer.definition(), ...[0, 4, 8, 12, 16, 20].map((n) => writer.insert(n, 0, `'at first'`))]
+  await using closing = new AsyncDisposableStack()
+  const closer = { after: (close: () => Promise<void>) => closing.defer(close) }
+  const twins = await FollowedTwins.follow(closer, source, definition, { queueRows: plan.queueRows })
+  await twins.check()
+  const run = new Run(twins, writer)
+  for (const each of plan.steps) await run.take(each)
+  await run.rest(0)
 }
