@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { rowAsJson } from '../../src/tables/postgres-json.ts'
 import { storedLines } from '../cli/items.ts'
-import { type CliResult, RunningCli, runInside, startServer, workDirectory } from '../cli/run-cli.ts'
+import { type CliResult, RunningCli, runInside, startServer, temporaryFilesOf, workDirectory } from '../cli/run-cli.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer, startOwnPostgres } from '../store/postgres-server.ts'
 import { startProxy } from '../store/tcp-proxy.ts'
@@ -60,6 +60,9 @@ const TYPES: Readonly<Record<string, readonly [type: string, one: string, other:
 describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
   let server: PostgresServer
   const schema = newSchema()
+  const inSchema = (table: string) => `${schema}.${table}`
+  /** The option that names a table. */
+  const of = (table: string) => ['--table', inSchema(table)]
   const sql = (text: string) => runSql(server.url, `SET search_path = ${schema}`, text)
 
   before(async () => {
@@ -74,6 +77,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     await server.stop()
   })
 
+  const urlWith = (change: Partial<URL>) => Object.assign(new URL(server.url), change).href
   const secrets = () => {
     const { password } = new URL(server.url)
     return [password, decodeURIComponent(password), 'wrong-and-secret'].filter((secret) => secret !== '')
@@ -98,12 +102,10 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
   const refused = async (t: TestContext, ...words: string[]): Promise<CliResult> => {
     const { directory, ...result } = await imports(t, ...words)
     assert.notEqual(result.status, 0)
-    const { stdout } = await runInside(['collections', '--json'], { in: directory })
-    if (existsSync(join(directory, 'reams.db')))
-      assert.deepEqual(JSON.parse(stdout).collections ?? JSON.parse(stdout), [])
+    assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
+    assert.ok(!existsSync(join(directory, 'reams.db')))
     return result
   }
-  const inSchema = (table: string) => `${schema}.${table}`
 
   it('have every type as PostgreSQL itself writes it', async (t) => {
     await sql("CREATE TYPE mood AS ENUM ('sad', 'so so'); CREATE TYPE pair AS (number int, text text)")
@@ -129,11 +131,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c extra_float_digits=-5 -c bytea_output=escape -c quote_all_identifiers=on',
     )
     const directory = workDirectory(t)
-    await runIn(
-      directory,
-      ['import', 'events', '--table', inSchema('types')],
-      withParameter(server.url, 'options', odd),
-    )
+    await runIn(directory, ['import', 'events', ...of('types')], withParameter(server.url, 'options', odd))
     assert.deepEqual((await storedLines(directory, 'events')).split('\n').slice(0, -1), expected)
   })
 
@@ -144,7 +142,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     await sql('INSERT INTO prices (id) VALUES (2)')
     const first = '"a \\"b":"1234567.80","p":"-1.00","list":[["1.00",null],["2.50","-0.01"]],"q":"$1"'
     assert.equal(
-      await imported(t, '--table', inSchema('prices')),
+      await imported(t, ...of('prices')),
       `{"id":1,${first}}\n{"id":2,"a \\"b":null,"p":null,"list":null,"q":null}\n`,
     )
     const query = `SELECT p AS r, p AS q FROM ${inSchema('prices')} WHERE id = 1`
@@ -171,29 +169,22 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     await sql('CREATE TABLE backwards (number int, "Key" int PRIMARY KEY)')
     if (isCitus) await sql(`SELECT create_distributed_table('backwards', 'Key')`)
     await sql('INSERT INTO backwards SELECT n, 1000 - n FROM generate_series(1, 999) n')
-    const lines = await imported(t, '--table', inSchema('backwards'))
+    const lines = await imported(t, ...of('backwards'))
     assert.match(lines, /^\{"number":999,"Key":1\}\n\{"number":998,"Key":2\}\n/)
-    const byNumber = await imported(t, '--table', inSchema('backwards'), '--order', 'number % 2 DESC, number')
+    const byNumber = await imported(t, ...of('backwards'), '--order', 'number % 2 DESC, number')
     assert.match(byNumber, /^\{"number":1,"Key":999\}\n\{"number":3,"Key":997\}\n/)
   })
 
   it('have the key that is named, or that of the collection', async (t) => {
-    const { directory } = await imports(t, '--table', inSchema('events'), '--key', 'title')
-    const again = await runIn(directory, [
-      'import',
-      'events',
-      '--table',
-      inSchema('events'),
-      '--on-conflict',
-      'replace',
-    ])
+    const { directory } = await imports(t, ...of('events'), '--key', 'title')
+    const again = await runIn(directory, ['import', 'events', ...of('events'), '--on-conflict', 'replace'])
     assert.match(again.stdout, /0 items imported, 1,234 replaced/)
   })
 
   it('have a key of several columns where the primary key has several', async (t) => {
     await sql('CREATE TABLE seats (hall text, number int, "a,b" int, PRIMARY KEY (hall, number))')
     await sql("INSERT INTO seats VALUES ('b', 1, 0), ('a,b', 2, 0), ('a,b', 10, 0)")
-    const { directory } = await imports(t, '--table', inSchema('seats'))
+    const { directory } = await imports(t, ...of('seats'))
     assert.match((await runInside(['collections'], { in: directory })).stdout, /events +3 +1 +hall,number/)
     assert.match(
       await storedLines(directory, 'events'),
@@ -201,7 +192,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     )
     const { stdout: item } = await runInside(['export', 'events'], { in: directory })
     assert.match(item, /"a,b":0/)
-    const again = await runIn(directory, ['import', 'events', '--table', inSchema('seats'), '--on-conflict', 'skip'])
+    const again = await runIn(directory, ['import', 'events', ...of('seats'), '--on-conflict', 'skip'])
     assert.match(again.stdout, /0 items imported, 3 skipped/)
   })
 
@@ -225,29 +216,29 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       await sql('CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (10) TO (20)')
       await sql('CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10)')
       await sql('INSERT INTO parts VALUES (15), (5)')
-      assert.equal(await imported(t, '--table', inSchema('parts')), '{"id":5}\n{"id":15}\n')
+      assert.equal(await imported(t, ...of('parts')), '{"id":5}\n{"id":15}\n')
     }
-    assert.equal((await imported(t, '--table', inSchema('few'))).split('\n').length, 3)
-    assert.equal(await imported(t, '--table', inSchema('kept')), '{"one":1}\n')
-    assert.equal(await imported(t, '--table', inSchema('Odd.Table "x" é')), '{"a":7}\n')
+    assert.equal((await imported(t, ...of('few'))).split('\n').length, 3)
+    assert.equal(await imported(t, ...of('kept')), '{"one":1}\n')
+    assert.equal(await imported(t, ...of('Odd.Table "x" é')), '{"a":7}\n')
     assert.equal(await imported(t, '--table', `${schema}."Odd.Table ""x"" é"`), '{"a":7}\n')
   })
 
   it('have all their columns, also where one has the name that we give to the row', async (t) => {
     await sql('CREATE TABLE questions (id int PRIMARY KEY, q text)')
     await sql("INSERT INTO questions VALUES (1, 'why?')")
-    assert.equal(await imported(t, '--table', inSchema('questions')), '{"id":1,"q":"why?"}\n')
+    assert.equal(await imported(t, ...of('questions')), '{"id":1,"q":"why?"}\n')
     const query = 'SELECT 1 AS id, q FROM (VALUES (2, 3)) AS q'
     assert.equal(await imported(t, '--query', query), '{"id":1,"q":{"column1":2,"column2":3}}\n')
   })
 
   it('replace a collection at once, and say so when the table has no primary key', async (t) => {
     const directory = workDirectory(t)
-    await runIn(directory, ['import', 'events', '--table', inSchema('events')])
+    await runIn(directory, ['import', 'events', ...of('events')])
     const words = ['import', 'events', '--query', `SELECT * FROM ${inSchema('events')} WHERE id = 7`, '--replace']
     assert.match((await runIn(directory, words)).stdout, /the collection now has 1 item, 1 page\.\n$/)
     await sql('CREATE TABLE unordered (a int)')
-    const { stdout } = await runIn(directory, ['import', 'other', '--table', inSchema('unordered')])
+    const { stdout } = await runIn(directory, ['import', 'other', ...of('unordered')])
     assert.match(stdout, /The table has no primary key: --order can say in which order/)
   })
 
@@ -282,7 +273,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
           )
       })()
       for (let round = 0; round < 2; round++) {
-        const lines = (await imported(t, '--table', inSchema('accounts'))).split('\n').slice(0, -1)
+        const lines = (await imported(t, ...of('accounts'))).split('\n').slice(0, -1)
         assert.equal(
           lines.reduce((sum, line) => sum + JSON.parse(line).amount, 0),
           500_000,
@@ -322,17 +313,17 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
         'with two tables': [['--table', 'a', '--table', 'b'], /one table/],
         'with a file': [['x.json', '--from', 'x.db', '--table', 'a'], /x\.json or from a database/],
         'with settings of files': [['--table', 'a', '--types'], /--types is for files/],
-        'of no such table': [['--table', inSchema('nope')], /There is no table .*nope in .* There are /s],
-        'of what is no table': [['--table', inSchema('events_pkey')], /is not a table or a view/],
+        'of no such table': [[...of('nope')], /There is no table .*nope in .* There are /s],
+        'of what is no table': [[...of('events_pkey')], /is not a table or a view/],
         'with no such key': [
-          ['--table', inSchema('events'), '--key', 'ID'],
+          [...of('events'), '--key', 'ID'],
           /has no column "ID" for the key\. There are id, title\./,
         ],
         'in an order of no such column': [
-          ['--table', inSchema('events'), '--order', 'x'],
+          [...of('events'), '--order', 'x'],
           /column "x" does not exist\. There are id, title\./,
         ],
-        'in an order that is none': [['--table', inSchema('events'), '--order', 'id)'], /Check --order/],
+        'in an order that is none': [[...of('events'), '--order', 'id)'], /Check --order/],
         'of two statements': [
           ['--query', 'SELECT 1; SELECT 2'],
           /one SELECT, without a second statement\. Nothing can follow its semicolon/,
@@ -359,8 +350,8 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
           /one SELECT that only reads/,
         ],
         'of a query with parameters': [['--query', 'SELECT $1::int AS a'], /Check the query/],
-        'in an order with a limit': [['--table', inSchema('events'), '--order', 'id LIMIT 1'], /Check --order/],
-        'in an order with an offset': [['--table', inSchema('events'), '--order', 'id OFFSET 3'], /Check --order/],
+        'in an order with a limit': [[...of('events'), '--order', 'id LIMIT 1'], /Check --order/],
+        'in an order with an offset': [[...of('events'), '--order', 'id OFFSET 3'], /Check --order/],
         'of a query with rows where there can be one': [
           ['--query', 'SELECT (SELECT * FROM generate_series(1, 2)) AS id'],
           /more than one row returned by a subquery.*\. Correct the query\./,
@@ -404,38 +395,36 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
           assert.deepEqual(await sql('SELECT count(*)::int FROM events'), [[1234]])
         })
 
-    it('of a role without rights', async (t) => {
+    /** A role without rights, and the URL by which it connects. */
+    const makeRole = async (t: TestContext) => {
       const role = newSchema()
       await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'wrong-and-secret'`)
-      const url = Object.assign(new URL(server.url), { username: role, password: 'wrong-and-secret' }).href
+      t.after(() => sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`))
+      return { role, url: urlWith({ username: role, password: 'wrong-and-secret' }) }
+    }
+
+    it('of a role without rights', async (t) => {
+      const { role, url } = await makeRole(t)
       const directory = workDirectory(t)
-      const words = ['import', 'events', '--table', inSchema('events')]
+      const words = ['import', 'events', ...of('events')]
       const { status, stderr } = await runIn(directory, words, url)
       assert.match(stderr, /permission denied.*Its owner can allow it: GRANT/s)
       assert.equal(status, 3)
       await sql(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
       assert.match((await runIn(directory, words, url)).stderr, /permission denied for table events\. Its owner/)
-      await sql(`REVOKE ALL ON SCHEMA ${schema} FROM ${role}; DROP ROLE ${role}`)
     })
 
     it('of a role that may not leave out rows', { skip: isCitus && 'Citus has policies on shards too' }, async (t) => {
-      const role = newSchema()
-      await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'wrong-and-secret'; GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
-      await sql(
-        `CREATE TABLE secured (id int); ALTER TABLE secured ENABLE ROW LEVEL SECURITY; GRANT SELECT ON secured TO ${role}`,
-      )
-      const url = Object.assign(new URL(server.url), { username: role, password: 'wrong-and-secret' }).href
-      const words = ['import', 'events', '--table', inSchema('secured')]
-      const { status, stderr } = await runIn(
-        workDirectory(t),
-        words,
-        withParameter(url, 'options', '-c row_security=off'),
-      )
+      const { role, url } = await makeRole(t)
+      await sql('CREATE TABLE secured (id int); ALTER TABLE secured ENABLE ROW LEVEL SECURITY')
+      await sql(`GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT SELECT ON secured TO ${role}`)
+      const words = ['import', 'events', ...of('secured')]
+      const strict = withParameter(url, 'options', '-c row_security=off')
+      const { status, stderr } = await runIn(workDirectory(t), words, strict)
       assert.match(stderr, /row-level security.*\. This role has row_security off\. Set it on .*BYPASSRLS/)
       assert.doesNotMatch(stderr, /GRANT/)
       assert.equal(status, 3)
       assert.equal((await runIn(workDirectory(t), words, url)).status, 0)
-      await sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
     })
 
     it('that others have locked for longer than a role may wait', async (t) => {
@@ -453,29 +442,18 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       }
     })
 
-    const addresses: Readonly<Record<string, { change: Partial<URL>; says: RegExp; status: number }>> = {
-      'of no such database': {
-        change: { pathname: '/nope' },
-        status: 2,
-        says: /database "nope" does not exist.*Check the name/,
-      },
-      'of no such host': { change: { hostname: 'nope.invalid' }, status: 3, says: /There is no host of this name/ },
-      'where nothing listens': { change: { port: '1' }, status: 3, says: /Nothing listens there/ },
-      'with a wrong password': {
-        change: { password: 'wrong-and-secret' },
-        status: 3,
-        says: /Check the user and the password/,
-      },
-    }
-    for (const [title, { change, says, status }] of Object.entries(addresses)) {
-      const skip = isCitus && 'It is about connections, which Citus takes as PostgreSQL does'
+    const skip = isCitus && 'It is about connections, which Citus takes as PostgreSQL does'
+    for (const [title, change, status, says] of [
+      ['of no such database', { pathname: '/nope' }, 2, /database "nope" does not exist.*Check the name/],
+      ['of no such host', { hostname: 'nope.invalid' }, 3, /There is no host of this name/],
+      ['where nothing listens', { port: '1' }, 3, /Nothing listens there/],
+      ['with a wrong password', { password: 'wrong-and-secret' }, 3, /Check the user and the password/],
+    ] as const)
       it(title, { skip }, async (t) => {
-        const url = Object.assign(new URL(server.url), change).href
-        const result = await runIn(workDirectory(t), ['import', 'events', '--table', 'events'], url)
+        const result = await runIn(workDirectory(t), ['import', 'events', '--table', 'events'], urlWith(change))
         assert.match(result.stderr, says)
         assert.equal(result.status, status)
       })
-    }
   })
 
   it('come with TLS as the variables of psql ask for it', async (t) => {
@@ -610,7 +588,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
 
   it('are served at once, from a temporary store, by workers whose arguments show no password', async (t) => {
     await sql('CREATE TABLE events_too (id int PRIMARY KEY)')
-    const tables = ['--table', inSchema('events'), '--table', inSchema('events_too')]
+    const tables = [...of('events'), ...of('events_too')]
     const words = ['--from', server.url, ...tables, '--workers', '2']
     const { cli, get } = await startServer(t, words, { in: workDirectory(t) })
     const page = await (await get('/events?page=3')).json()
@@ -636,7 +614,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       return data
     })
     t.after(() => proxy.close())
-    const url = Object.assign(new URL(server.url), { hostname: '127.0.0.1', port: `${proxy.port}` }).href
+    const url = urlWith({ hostname: '127.0.0.1', port: `${proxy.port}` })
     const directory = workDirectory(t)
     const query = "SELECT id, repeat('x', 1000) AS x FROM generate_series(1, 20000) id"
     const result = await runIn(directory, ['import', 'events', '--query', query], url)
@@ -663,7 +641,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     const other = new Client(server.url)
     await other.connect()
     await other.query(`BEGIN; LOCK TABLE ${inSchema('events')} IN ACCESS EXCLUSIVE MODE`)
-    const words = ['import', 'events', '--from', server.url, '--table', inSchema('events')]
+    const words = ['import', 'events', '--from', server.url, ...of('events')]
     const running = new RunningCli(words, { in: workDirectory(t) })
     await waitUntil(async () => (await activity('LIMIT 0')).length > 0)
     const { status, stderr } = await running.stop('SIGINT')
