@@ -24,7 +24,7 @@ const EVERY_MS = 5
 const RETRY_MS = 50
 /** Rounds without any news, after which nothing more will come: a repair takes a round, and tells nothing. */
 const IDLE_ROUNDS = 3
-const QUIET_MS = 30_000
+const QUIET_MS = 60_000
 
 /** What sessions of an application may have set, one after the other. */
 const SESSIONS = [
