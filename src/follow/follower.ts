@@ -33,7 +33,7 @@ const MAX_SHARE = 1 / 20
 /** More differing buckets than this, and all rows are read anew. */
 const MAX_BUCKETS = 1_000
 
-const RETRY_MS = 1_000
+const DEFAULT_RETRY_MS = 1_000
 
 const MANY = 1_000
 
@@ -59,6 +59,8 @@ type Counts = Omit<Patched, 'head'>
 
 export interface FollowOptions extends Omit<TableOptions, 'signal'> {
   readonly everyMs: number
+  /** Between two tries while the database is away; 1 s by default. */
+  readonly retryMs?: number
   /** How often all rows are compared. */
   readonly compareMs: number
   /** Compare them at once, too. */
@@ -211,7 +213,7 @@ export class Follower {
         throw failure
       }
       this.#tell({ kind: 'retry', error: failure })
-      await sleep(RETRY_MS, undefined, { signal: this.#signal })
+      await sleep(this.#options.retryMs ?? DEFAULT_RETRY_MS, undefined, { signal: this.#signal })
       try {
         this.#table = await FollowedTable.open({ ...this.#options, signal: this.#signal })
         return

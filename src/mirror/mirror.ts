@@ -21,8 +21,7 @@ import { WalkedPages } from './walked-pages.ts'
 /** Why a mirror that was walked is copied anew. */
 const NAMES_STATES = 'its origin names its states by now'
 
-/** Between two tries while the origin is away. */
-const RETRY_MS = 1_000
+const DEFAULT_RETRY_MS = 1_000
 
 /** Copies in a row that come to nothing. */
 const MAX_LOSSES = 3
@@ -46,6 +45,8 @@ export interface MirrorOptions {
   /** As `--key` has it; undefined where the origin is to say. */
   readonly keyField: string | undefined
   readonly everyMs: number
+  /** Between two tries while the origin is away; 1 s by default. */
+  readonly retryMs?: number
   /** How long the origin may keep a request waiting. */
   readonly waitSeconds: number
   /** Whether to end when the mirror is as its origin was at the start, or later. */
@@ -63,6 +64,7 @@ export class Mirror {
   readonly #signal: AbortSignal
   readonly #keeper: Keeper
   readonly #limits: MirrorLimits
+  readonly #retryMs: number
   #origin: Origin
   /** Whether there is a mirror: until then, what goes wrong is for the user to mend. */
   #hasStarted = false
@@ -80,6 +82,7 @@ export class Mirror {
     this.#origin = origin
     this.#options = options
     this.#signal = signal
+    this.#retryMs = options.retryMs ?? DEFAULT_RETRY_MS
     this.#limits = new MirrorLimits(options.limits, origin.url)
     this.#keeper = new Keeper(store, { name: options.name, source: origin.url, signal })
   }
@@ -388,7 +391,7 @@ export class Mirror {
         first = undefined
         if (copied === undefined) {
           // Items were removed meanwhile.
-          await sleep(RETRY_MS, undefined, { signal })
+          await sleep(this.#retryMs, undefined, { signal })
           continue
         }
         head = copied
@@ -453,7 +456,7 @@ export class Mirror {
       this.#tell({ kind: 'retry', error, isOrigins: !(error instanceof StoreError), asOf: this.#keeper.asOf })
       await this.#keeper.note(true).catch(() => {})
     }
-    await sleep(RETRY_MS, undefined, { signal: this.#signal })
+    await sleep(this.#retryMs, undefined, { signal: this.#signal })
     await this.#reopen()
   }
 

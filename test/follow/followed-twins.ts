@@ -9,19 +9,22 @@ import { Client } from 'pg'
 import { FollowedTable } from '../../src/follow/followed-table.ts'
 import { type FollowEvent, Follower, type FollowOptions } from '../../src/follow/follower.ts'
 import { Names } from '../../src/follow/installation.ts'
-import { unfollow } from '../../src/follow/unfollow.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { DEFAULT_ITEM_BYTES } from '../../src/items/item-scanner.ts'
 import { stateOf } from '../../src/store/postgres/server/explain-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { PostgresSession } from '../../src/tables/postgres-session.ts'
 import { linesIn } from '../cli/items.ts'
+import { type Closer, shared } from '../service/open-service.ts'
 import { newSchema, runSql } from '../store/postgres-engine.ts'
+import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
+import { openSqliteForTest } from '../store/sqlite-engine.ts'
 
 const EVERY_MS = 5
+const RETRY_MS = 50
 /** Rounds without any news, after which nothing more will come: a repair takes a round, and tells nothing. */
 const IDLE_ROUNDS = 3
-const QUIET_MS = 30_000
+const QUIET_MS = 60_000
 
 /** What sessions of an application may have set, one after the other. */
 const SESSIONS = [
@@ -39,6 +42,29 @@ interface Answer {
   readonly rowCount: number | null
 }
 
+/** Where the tables are that are followed, and where their collections are. */
+export interface Source<Server extends PostgresServer = PostgresServer> {
+  readonly server: Server
+  readonly url: string
+  readonly store: Store
+}
+
+/** The same server and store for all tests of a suite. */
+export function sharedSource(): () => Source
+export function sharedSource<Server extends PostgresServer>(start: () => Promise<Server>): () => Source<Server>
+export function sharedSource(start: () => Promise<PostgresServer> = startPostgres): () => Source {
+  return shared(async (closer) => {
+    const server = await start()
+    closer.after(() => server.stop())
+    const { store, remove } = await openSqliteForTest()
+    closer.after(remove)
+    return { server, url: server.url, store }
+  })
+}
+
+/** Definition of a table with two rows. */
+export const ITEMS = ['CREATE TABLE t (id int PRIMARY KEY, v text)', "INSERT INTO t VALUES (1, 'one'), (2, 'two')"]
+
 export class FollowedTwins {
   /** Everything that was sent, to be shown where something is wrong. */
   readonly log: string[] = []
@@ -49,7 +75,7 @@ export class FollowedTwins {
   /** Where the followed table is. */
   readonly schema = newSchema()
   readonly #twin = newSchema()
-  readonly #pairs: (readonly [followed: Client, twin: Client])[] = []
+  readonly #pairs = new Map<number, readonly [followed: Client, twin: Client]>()
   #options: Partial<FollowOptions> = {}
   #end = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
@@ -58,23 +84,30 @@ export class FollowedTwins {
   #idleRounds = 0
   #onEvent: (event: FollowEvent) => void = () => {}
 
-  private constructor(store: Store, url: string) {
+  private constructor({ store, url }: Omit<Source, 'server'>) {
     this.#store = store
     this.#url = url
   }
 
-  /** `definition` makes the table `t`, and what belongs to it. */
-  static async open(store: Store, url: string, definition: readonly string[]): Promise<FollowedTwins> {
-    const twins = new FollowedTwins(store, url)
-    await twins.#create(definition)
+  /** Until the test ends. `definition` makes the table `t`, and what belongs to it. */
+  static async open(t: Closer, source: Omit<Source, 'server'>, definition = ITEMS): Promise<FollowedTwins> {
+    const twins = new FollowedTwins(source)
+    t.after(() => twins.#close())
+    await runSql(twins.#url, '', `CREATE SCHEMA ${twins.schema}; CREATE SCHEMA ${twins.#twin}`)
+    for (const statement of definition) await twins.send(0, statement)
     return twins
   }
 
-  async #create(definition: readonly string[]): Promise<void> {
-    await runSql(this.#url, '', `CREATE SCHEMA ${this.schema}; CREATE SCHEMA ${this.#twin}`)
-    for (const settings of SESSIONS)
-      this.#pairs.push([await this.#connect(this.schema, settings), await this.#connect(this.#twin, settings)])
-    for (const statement of definition) await this.send(0, statement)
+  /** One that is followed. */
+  static async follow(
+    t: Closer,
+    source: Omit<Source, 'server'>,
+    definition = ITEMS,
+    options: Partial<FollowOptions> = {},
+  ): Promise<FollowedTwins> {
+    const twins = await FollowedTwins.open(t, source, definition)
+    await twins.follow(options)
+    return twins
   }
 
   /** Of what is installed for the follower. */
@@ -82,6 +115,16 @@ export class FollowedTwins {
     const schema = `${this.schema}_follow`
     const [[id] = []] = await runSql(this.#url, '', `SELECT id FROM ${schema}.follower`)
     return new Names(schema, String(id))
+  }
+
+  /** The connections with this number, each with its own settings. */
+  async #pair(number: number): Promise<readonly [followed: Client, twin: Client]> {
+    const settings = SESSIONS[number] ?? assert.fail('no such connection')
+    const pair =
+      this.#pairs.get(number) ??
+      ([await this.#connect(this.schema, settings), await this.#connect(this.#twin, settings)] as const)
+    this.#pairs.set(number, pair)
+    return pair
   }
 
   async #connect(schema: string, settings: string): Promise<Client> {
@@ -106,6 +149,7 @@ export class FollowedTwins {
       collection: this.schema,
       queueRows: 1_000_000,
       everyMs: EVERY_MS,
+      retryMs: RETRY_MS,
       compareMs: 3_600_000,
       isToCompare: false,
       mayReplace: false,
@@ -160,7 +204,7 @@ export class FollowedTwins {
 
   /** Sends a statement to both, through the connection with this number. Both must answer the same. */
   async send(connection: number, statement: string): Promise<Answer> {
-    const [followed, twin] = this.#pairs[connection] ?? assert.fail('no such connection')
+    const [followed, twin] = await this.#pair(connection)
     const answer = await ask(followed, statement)
     const { state, message, rowCount } = answer
     this.log.push(`/* ${connection} */ ${statement}; -- ${state === undefined ? rowCount : `${state} ${message}`}`)
@@ -188,6 +232,17 @@ export class FollowedTwins {
     this.#onEvent = () => {}
     if (this.#failure !== undefined)
       throw new Error(this.#report(`The follower failed: ${this.#failure}`), { cause: this.#failure })
+  }
+
+  /** Sends statements that must not fail, and checks. */
+  async run(...statements: readonly string[]): Promise<void> {
+    for (const statement of statements) assert.equal((await this.send(0, statement)).state, undefined, statement)
+    await this.check()
+  }
+
+  /** Whether an event of the follower has such a text. */
+  hasReported(text: string): boolean {
+    return this.log.some((line) => line.includes(text))
   }
 
   /** Fails unless the collection is the table, byte for byte, and the twin is too. Nothing may be under way. */
@@ -218,17 +273,10 @@ export class FollowedTwins {
     return `${what}, after:\n${this.log.join('\n')}`
   }
 
-  async close(): Promise<void> {
-    for (const pair of this.#pairs) for (const client of pair) await client.end()
+  async #close(): Promise<void> {
+    for (const pair of this.#pairs.values()) for (const client of pair) await client.end()
     await this.leave()
-    const { signal } = new AbortController()
-    const schema = `${this.schema}_follow`
-    await unfollow({ url: this.#url, table: `${this.schema}.t`, schema, signal, onWait: () => {} }).catch(() => {})
-    await runSql(
-      this.#url,
-      '',
-      `DROP SCHEMA ${this.schema} CASCADE; DROP SCHEMA ${this.#twin} CASCADE; DROP SCHEMA IF EXISTS ${schema} CASCADE`,
-    )
+    await runSql(this.#url, '', `DROP SCHEMA IF EXISTS ${this.schema}, ${this.#twin}, ${this.schema}_follow CASCADE`)
   }
 }
 

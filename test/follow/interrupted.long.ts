@@ -23,35 +23,14 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
   })
   after(async () => {
-    for (const suffix of [
-      '',
-      '_halfway',
-      '_waiting',
-      '_meanwhile',
-      '_killed',
-      '_abandoned',
-      '_deserted',
-      '_crowded',
-      '_restored',
-      '_rival',
-    ])
-      await runSql(server.url, '', `DROP SCHEMA IF EXISTS ${schema}${suffix} CASCADE`)
+    const made = await sql(`SELECT nspname FROM pg_namespace WHERE starts_with(nspname, '${schema}')`)
+    await sql(`DROP SCHEMA ${made.join(', ')} CASCADE`)
     await server.stop()
   })
 
+  const placeOf = (table: string) => ['--table', `${schema}.${table}`, '--schema', `${schema}_${table}`]
   const follow = (t: TestContext, directory: string, table: string, ...more: string[]): RunningCli => {
-    const words = [
-      'follow',
-      '--table',
-      `${schema}.${table}`,
-      '--schema',
-      `${schema}_${table}`,
-      '--every',
-      '50ms',
-      '--install',
-      ...more,
-    ]
-    const cli = new RunningCli(words, {
+    const cli = new RunningCli(['follow', ...placeOf(table), '--every', '50ms', '--install', ...more], {
       in: directory,
       variables: { REAMS_TABLE_FROM: withParameter(server.url, 'application_name', schema) },
       input: '',
@@ -59,8 +38,10 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     t.after(() => cli.child.kill('SIGKILL'))
     return cli
   }
+  const unfollow = (directory: string, table: string) =>
+    runInside(['unfollow', ...placeOf(table)], { in: directory, variables: { REAMS_TABLE_FROM: server.url } })
   const told = (cli: RunningCli, text: string) =>
-    waitUntil(() => (cli.stdout + cli.stderr).includes(text), 20_000).catch((error) => {
+    waitUntil(() => (cli.stdout + cli.stderr).includes(text)).catch((error) => {
       throw new Error(cli.stdout + cli.stderr, { cause: error })
     })
   const isSame = async (directory: string, table: string) => {
@@ -78,6 +59,13 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     const [row] = await sql(`SELECT id FROM ${schema}_${table}.follower`)
     return String(row?.[0])
   }
+  /** A connection that holds the lock of the follower with this id; `unlock` gives it up. */
+  const holdLock = async (t: TestContext, id: string) => {
+    const client = await connect(t)
+    const lock = [LOCK_CLASS, Number.parseInt(id, 16) | 0]
+    await client.query('SELECT pg_advisory_lock($1, $2)', lock)
+    return () => client.query('SELECT pg_advisory_unlock($1, $2)', lock)
+  }
   const isSomebodyWaiting = async () => {
     const waiting = await sql(`SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')`)
     return waiting.length > 0
@@ -93,14 +81,12 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     const directory = workDirectory(t)
     const id = await loaded(t, directory, 'halfway')
     await sql(`UPDATE ${schema}_halfway.follower SET state = NULL WHERE id = '${id}'`)
-    const first = await connect(t)
-    const lock = [LOCK_CLASS, Number.parseInt(id, 16) | 0]
-    await first.query('SELECT pg_advisory_lock($1, $2)', lock)
+    const unlock = await holdLock(t, id)
     await sql(`UPDATE halfway SET text = 'two'`)
     const second = follow(t, directory, 'halfway')
     await told(second, 'Another process')
-    await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
-    await waitUntil(() => isSame(directory, 'halfway'), 20_000)
+    await unlock()
+    await waitUntil(() => isSame(directory, 'halfway'))
     assert.deepEqual(await sql(`SELECT id FROM ${schema}_halfway.follower`), [[id]])
   })
 
@@ -117,33 +103,34 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
       const asked = await sql(`SELECT FROM pg_stat_activity WHERE application_name = '${schema}' AND state = 'idle'
         AND query LIKE '%state LIKE%'`)
       return asked.length > 0
-    }, 20_000)
+    })
     await sql(`UPDATE ${follower} SET state = '${state}'; UPDATE meanwhile SET text = 'two'`)
     database.exec('COMMIT')
-    await waitUntil(() => isSame(directory, 'meanwhile'), 20_000)
+    await waitUntil(() => isSame(directory, 'meanwhile'))
     assert.doesNotMatch(second.stderr, /for the first time/)
   })
 
   it('goes on waiting for another one when its connection is cut', async (t) => {
     const directory = workDirectory(t)
-    const lock = [LOCK_CLASS, Number.parseInt(await loaded(t, directory, 'waiting'), 16) | 0]
-    const first = await connect(t)
-    await first.query('SELECT pg_advisory_lock($1, $2)', lock)
+    const unlock = await holdLock(t, await loaded(t, directory, 'waiting'))
     const second = follow(t, directory, 'waiting')
     await told(second, 'another process follows')
     await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`)
     await told(second, 'tried again every second')
     await sql(`UPDATE waiting SET text = 'two'`)
-    await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
-    await waitUntil(() => isSame(directory, 'waiting'), 20_000)
+    await unlock()
+    await waitUntil(() => isSame(directory, 'waiting'))
   })
 
   it('goes on at once with other parameters in the URL, when it was killed within its first load', async (t) => {
     const directory = workDirectory(t)
     await loaded(t, directory, 'killed')
     await sql(`UPDATE ${schema}_killed.follower SET state = NULL; UPDATE killed SET text = 'two'`)
-    const words = ['follow', '--table', `${schema}.killed`, '--schema', `${schema}_killed`, '--install']
-    const cli = new RunningCli(words, { in: directory, variables: { REAMS_TABLE_FROM: server.url }, input: '' })
+    const cli = new RunningCli(['follow', ...placeOf('killed'), '--install'], {
+      in: directory,
+      variables: { REAMS_TABLE_FROM: server.url },
+      input: '',
+    })
     t.after(() => cli.child.kill('SIGKILL'))
     await told(cli, 'for the first time')
     assert.ok(await isSame(directory, 'killed'))
@@ -151,16 +138,11 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
 
   it('says what became of the table when reams unfollow was run while it waited for another one', async (t) => {
     const directory = workDirectory(t)
-    const lock = [LOCK_CLASS, Number.parseInt(await loaded(t, directory, 'abandoned'), 16) | 0]
-    const first = await connect(t)
-    await first.query('SELECT pg_advisory_lock($1, $2)', lock)
+    const unlock = await holdLock(t, await loaded(t, directory, 'abandoned'))
     const second = follow(t, directory, 'abandoned')
     await told(second, 'another process follows')
-    await runInside(['unfollow', '--table', `${schema}.abandoned`, '--schema', `${schema}_abandoned`], {
-      in: directory,
-      variables: { REAMS_TABLE_FROM: server.url },
-    })
-    await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
+    await unfollow(directory, 'abandoned')
+    await unlock()
     assert.match((await second.ends()).stderr, /abandoned in .* is not followed any more: somebody ran reams unfollow/)
   })
 
@@ -169,13 +151,10 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await loaded(t, directory, 'deserted')
     const cli = follow(t, directory, 'deserted', '--replace')
     await sql(`UPDATE deserted SET text = 'two'`)
-    await waitUntil(() => isSame(directory, 'deserted'), 20_000)
+    await waitUntil(() => isSame(directory, 'deserted'))
     cli.child.kill('SIGSTOP')
     await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`)
-    await runInside(['unfollow', '--table', `${schema}.deserted`, '--schema', `${schema}_deserted`], {
-      in: directory,
-      variables: { REAMS_TABLE_FROM: server.url },
-    })
+    await unfollow(directory, 'deserted')
     cli.child.kill('SIGCONT')
     assert.match((await cli.ends()).stderr, /deserted in .* is not followed any more: somebody ran reams unfollow/)
     assert.deepEqual(
@@ -190,17 +169,14 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     const id = await loaded(t, directory, 'restored')
     await sql(`UPDATE ${schema}_restored.follower SET relation = 1; UPDATE restored SET text = 'two'`)
     const again = follow(t, directory, 'restored')
-    await waitUntil(() => isSame(directory, 'restored'), 20_000)
+    await waitUntil(() => isSame(directory, 'restored'))
     assert.doesNotMatch(again.stderr, /for the first time/)
     assert.deepEqual(await sql(`SELECT id, relation = 'restored'::regclass FROM ${schema}_restored.follower`), [
       [id, true],
     ])
     await again.stop()
     await sql(`UPDATE ${schema}_restored.follower SET relation = 1`)
-    const removed = await runInside(['unfollow', '--table', `${schema}.restored`, '--schema', `${schema}_restored`], {
-      in: directory,
-      variables: { REAMS_TABLE_FROM: server.url },
-    })
+    const removed = await unfollow(directory, 'restored')
     assert.match(removed.stdout, /1 follower removed/)
     assert.deepEqual(await sql("SELECT FROM pg_trigger WHERE tgrelid = 'restored'::regclass"), [])
   })
@@ -213,7 +189,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     t.after(() => store.close())
     const noted = async () => (await store.followings())[0]
     const first = await noted()
-    await waitUntil(async () => (await noted())?.seenAt !== first?.seenAt, 20_000)
+    await waitUntil(async () => (await noted())?.seenAt !== first?.seenAt)
     const rival = { source: 'rival in postgres://elsewhere/copy', waiting: 0, asOf: 0, seenAt: Date.now() + 1000 }
     await store.noteFollowing('rival', rival)
     const { status, stderr } = await cli.ends()
@@ -233,6 +209,6 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await waitUntil(async () => !(await isSomebodyWaiting()))
     await other.query('ROLLBACK')
     follow(t, directory, 'crowded', '--queue-rows', '1000')
-    await waitUntil(() => isSame(directory, 'crowded'), 20_000)
+    await waitUntil(() => isSame(directory, 'crowded'))
   })
 })

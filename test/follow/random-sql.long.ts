@@ -1,5 +1,5 @@
-/** Random SQL against followed tables, many more plans than `npm test` tries. */
+/** Random SQL against followed tables of all kinds, many more plans than `npm test` tries. */
 
 import { describeRandomSql } from './random-sql.ts'
 
-describeRandomSql(60)
+describeRandomSql(60, ['plain', 'partitioned', 'inherited'])

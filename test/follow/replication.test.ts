@@ -1,47 +1,30 @@
 /** Prepared transactions, logical replication and followers that are away, at the source of a follower. */
 
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import type { FollowOptions } from '../../src/follow/follower.ts'
 import { linesIn } from '../cli/items.ts'
 import { newSchema, runSql } from '../store/postgres-engine.ts'
-import { type OwnPostgresServer, startOwnPostgres } from '../store/postgres-server.ts'
+import { startOwnPostgres } from '../store/postgres-server.ts'
 import { openSqliteForTest } from '../store/sqlite-engine.ts'
-import type { StoreUnderTest } from '../store/test-store.ts'
 import { waitUntil } from '../wait-until.ts'
-import { FollowedTwins } from './followed-twins.ts'
-
-const ITEMS = ['CREATE TABLE t (id int PRIMARY KEY, v text)', "INSERT INTO t VALUES (1, 'one'), (2, 'two')"]
+import { FollowedTwins, ITEMS, sharedSource } from './followed-twins.ts'
 
 describe('a followed table', () => {
-  let server: OwnPostgresServer
-  let opened: StoreUnderTest
-
-  before(async () => {
-    server = await startOwnPostgres(['wal_level=logical', 'max_prepared_transactions=10'])
-    opened = await openSqliteForTest()
-  })
-  after(async () => {
-    await opened?.remove()
-    await server?.stop()
-  })
-
-  const sql = (...statements: string[]) => runSql(server.url, '', statements.join(';'))
-
-  async function follow(t: TestContext, options: Partial<FollowOptions> = {}): Promise<FollowedTwins> {
-    const twins = await FollowedTwins.open(opened.store, server.url, ITEMS)
-    t.after(() => twins.close())
-    await twins.follow(options)
-    return twins
+  const source = sharedSource(() => startOwnPostgres(['wal_level=logical', 'max_prepared_transactions=10']))
+  const sql = (...statements: string[]) => runSql(source().url, '', statements.join(';'))
+  const follow = (t: TestContext, options: Partial<FollowOptions> = {}) =>
+    FollowedTwins.follow(t, source(), ITEMS, options)
+  const restart = async () => {
+    const { server } = source()
+    await server.halt()
+    await server.start()
   }
-
-  /** The follower tells what it did when all of it is stored. */
-  const hasToldOf = ({ log }: FollowedTwins, what: string) => log.some((line) => line.includes(what))
 
   /** The collection is the table. Only the followed table is written to here, not its twin. */
   async function isSame({ schema }: FollowedTwins): Promise<boolean> {
     const rows = await sql(`SELECT row_to_json(t.*)::text FROM ${schema}.t`)
-    const lines = (await linesIn(opened.store, schema)).split('\n').filter((line) => line !== '')
+    const lines = (await linesIn(source().store, schema)).split('\n').filter((line) => line !== '')
     return rows.flat().sort().join() === lines.sort().join()
   }
 
@@ -58,8 +41,7 @@ describe('a followed table', () => {
         await sql(`UPDATE ${twins.schema}.t SET v = 'other' WHERE id = 2`)
         await twins.quiet()
         assert.ok(await isSame(twins))
-        await server.halt()
-        await server.start()
+        await restart()
         await sql(`${end} PREPARED '${twins.schema}'`)
         twins.forgive()
         await waitUntil(() => isSame(twins))
@@ -70,11 +52,11 @@ describe('a followed table', () => {
     it('goes on beside one that lost changes because the queue was full, and compares when it ends', async (t) => {
       const twins = await follow(t, { queueRows: 3 })
       await prepare(twins, "INSERT INTO t SELECT n, 'many' FROM generate_series(10, 20) n")
-      await waitUntil(() => hasToldOf(twins, 'could not take all changes'))
+      await waitUntil(() => twins.hasReported('could not take all changes'))
       await sql(`UPDATE ${twins.schema}.t SET v = 'other' WHERE id = 2`)
       await waitUntil(() => isSame(twins))
       await sql(`COMMIT PREPARED '${twins.schema}'`)
-      await waitUntil(() => hasToldOf(twins, 'transactions have ended'))
+      await waitUntil(() => twins.hasReported('transactions have ended'))
       assert.ok(await isSame(twins))
     })
 
@@ -85,11 +67,10 @@ describe('a followed table', () => {
       await sql(`CREATE OR REPLACE FUNCTION ${note}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
       await prepare(twins, "UPDATE t SET v = 'prepared' WHERE id = 1")
       await twins.follow()
-      await server.halt()
-      await server.start()
+      await restart()
       await sql(`COMMIT PREPARED '${twins.schema}'`)
       twins.forgive()
-      await waitUntil(() => hasToldOf(twins, 'transactions have ended'))
+      await waitUntil(() => twins.hasReported('transactions have ended'))
       assert.ok(await isSame(twins))
     })
   })
@@ -103,7 +84,7 @@ describe('a followed table', () => {
       await sql(`DROP SUBSCRIPTION IF EXISTS ${publisher}`)
       await sql(`DROP DATABASE ${publisher} WITH (FORCE)`)
     })
-    const url = Object.assign(new URL(server.url), { pathname: `/${publisher}` }).href
+    const url = Object.assign(new URL(source().url), { pathname: `/${publisher}` }).href
     const publish = (...statements: string[]) => runSql(url, '', statements.join(';'))
     await publish(
       `CREATE SCHEMA ${schema}`,
@@ -116,7 +97,7 @@ describe('a followed table', () => {
       `CREATE SUBSCRIPTION ${publisher} CONNECTION '${url}' PUBLICATION p WITH (create_slot = false, slot_name = ${publisher})`,
     )
     const has = (count: number) => async () =>
-      (await opened.store.head(schema))?.live === count && (await isSame(twins))
+      (await source().store.head(schema))?.live === count && (await isSame(twins))
     await waitUntil(has(903))
     await publish(`UPDATE ${schema}.t SET id = id + 5000 WHERE id < 200; DELETE FROM ${schema}.t WHERE id < 300`)
     await waitUntil(has(803))
@@ -131,8 +112,7 @@ describe('a followed table', () => {
     await twins.leave()
     const other = await openSqliteForTest()
     t.after(() => other.remove())
-    const living = await FollowedTwins.open(other.store, server.url, ITEMS)
-    t.after(() => living.close())
+    const living = await FollowedTwins.open(t, { ...source(), store: other.store })
     await living.follow({ table: `${twins.schema}.t`, schema: `${twins.schema}_follow` })
     assert.match(living.log.join('\n'), /"others-idle","count":1/)
     for (let i = 0; i < 3; i++)

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Conversions } from '../../src/items/csv-columns.ts'
-import { readColumnTypes } from '../../src/items/read-items.ts'
-import { readAll, refusal } from './read-all.ts'
+import { type ReadOptions, readColumnTypes } from '../../src/items/read-items.ts'
+import { chunked, readAll, refusal } from './read-all.ts'
 
 /** The values of the only column, with their types found. */
 async function typed(...values: readonly string[]): Promise<string> {
   return converted(values, {})
 }
 
+function typesOf(text: string, options: Partial<ReadOptions> & { conversions?: Conversions } = {}) {
+  return readColumnTypes(chunked(Buffer.from(text)), { format: 'csv', ...options })
+}
+
 async function converted(values: readonly string[], conversions: Conversions): Promise<string> {
   const text = `"a"\n${values.map((value) => `"${value}"\n`).join('')}`
-  const source = async function* () {
-    yield Buffer.from(text)
-  }
-  const types = await readColumnTypes(source(), { format: 'csv', conversions })
+  const types = await typesOf(text, { conversions })
   const { items } = await readAll(text, { format: 'csv', types })
   return items.map((item) => item.slice('{"a":'.length, -1)).join(' ')
 }
@@ -44,20 +45,14 @@ it('leaves what would not come back as it was written: leading zeros, many digit
 })
 
 it('keeps a key text where some of its numbers are not whole', async () => {
-  const source = async function* () {
-    yield Buffer.from('id,n\n1,1.0\n2.0,2\n')
-  }
-  const types = await readColumnTypes(source(), { format: 'csv', keyField: 'id' })
+  const types = await typesOf('id,n\n1,1.0\n2.0,2\n', { keyField: 'id' })
   assert.deepEqual([types.named('text'), types.named('number')], [['id'], ['n']])
 })
 
 it('keeps each part of a key a whole number or text, also an empty one', async () => {
   const text = 'a,b,c,"d,e"\n1,1.0,1.0,1\n,2,2,2\n'
-  const source = async function* () {
-    yield Buffer.from(text)
-  }
   const keyField = 'a,b,d\\,e'
-  const types = await readColumnTypes(source(), { format: 'csv', keyField })
+  const types = await typesOf(text, { keyField })
   assert.deepEqual(
     [types.named('text'), types.named('number')],
     [
@@ -71,10 +66,7 @@ it('keeps each part of a key a whole number or text, also an empty one', async (
 })
 
 it('refuses a value that was not there when types were looked for, and never takes it for JSON', async () => {
-  const source = async function* () {
-    yield Buffer.from('a\n1\n')
-  }
-  const types = await readColumnTypes(source(), { format: 'csv' })
+  const types = await typesOf('a\n1\n')
   for (const value of ['1,""b"":true', '[1]', 'x', 'true']) {
     const [line, reason] = await refusal(`a\n"${value}"\n`, { format: 'csv', types })
     assert.equal(line, 2)
@@ -153,22 +145,16 @@ describe('dates as day, month and year', () => {
 
 it('a date in a key is converted, a number with a comma is not', async () => {
   const text = 'day;n;x\n31.12.2025;1,5;1,5\n'
-  const source = async function* () {
-    yield Buffer.from(text)
-  }
   const conversions = { decimal: 'comma', dates: 'dmy' } as const
-  const types = await readColumnTypes(source(), { format: 'csv', keyField: 'day,n', conversions })
+  const types = await typesOf(text, { keyField: 'day,n', conversions })
   assert.deepEqual(types.converted, ['day', 'x'])
   const { items, keys } = await readAll(text, { format: 'csv', types, keyField: 'day,n' })
   assert.deepEqual([items, keys], [['{"day":"2025-12-31","n":"1,5","x":1.5}'], ['2025-12-31,1\\,5']])
 })
 
 it('a value that came later is refused in a converted column too', async () => {
-  const source = async function* () {
-    yield Buffer.from('a;b\n1,5;31.12.2025\n')
-  }
   const conversions = { isTyped: false, decimal: 'comma', dates: 'dmy' } as const
-  const types = await readColumnTypes(source(), { format: 'csv', conversions })
+  const types = await typesOf('a;b\n1,5;31.12.2025\n', { conversions })
   for (const row of ['x;31.12.2025', '1,5;31.02.2025'])
     assert.match(
       (await refusal(`a;b\n${row}\n`, { format: 'csv', types }))[1],

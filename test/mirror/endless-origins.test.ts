@@ -1,71 +1,63 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { itemRun } from '../../src/items/item-run.ts'
-import type { LimitOptions } from '../../src/mirror/mirror-limits.ts'
-import { fill } from '../service/open-service.ts'
-import { change, digestOf, itemsOf, KEYED, NO_LIMITS, Pair, rows, same, Versions } from './origin-and-mirror.ts'
+import { limited, rows, sharedStores } from './origin-and-mirror.ts'
 
 /** More than enough for a mirror that ends. */
 const MAX_REQUESTS = 60
 
-/** The origin changes before each of its responses about changes. */
-function changeForEver(pair: Pair, versions: Versions): void {
-  let next = 10_000
-  pair.onRequest = async ({ url }, number) => {
-    assert.ok(number < MAX_REQUESTS, 'The mirror does not end.')
-    if (!url.includes('..')) return undefined
-    await change(pair.store, rows(next, next + 300))
-    next += 300
-    await versions.add(pair.store)
-    return undefined
-  }
-}
+const open = sharedStores()
 
 describe('a mirror that ends when it has caught up', () => {
-  it('ends with a state of its origin, not before the one that there was at the start, though that never stops changing', async (t) => {
-    const pair = await Pair.open(t)
-    await fill(pair.store, 'events', rows(0, 3))
+  it('ends with a state of its origin, not before the one at the start, though the origin never stops changing', async (t) => {
+    const pair = open(t)
+    await pair.fill(rows(0, 3))
     await pair.run()
-    const versions = new Versions()
-    for (let n = 0; n < 4; n++) await change(pair.store, rows(n * 400, (n + 1) * 400, `version ${n}`))
-    await versions.add(pair.store)
-    changeForEver(pair, versions)
+    for (let n = 0; n < 4; n++) await pair.change(rows(n * 400, (n + 1) * 400, `version ${n}`))
+    await pair.remember()
+    let next = 10_000
+    pair.onRequest = async ({ url }, number) => {
+      assert.ok(number < MAX_REQUESTS, 'The mirror does not end.')
+      if (!url.includes('..')) return undefined
+      await pair.change(rows(next, next + 300))
+      next += 300
+      await pair.remember()
+      return undefined
+    }
     await pair.run()
-    assert.ok(versions.digests.has(await digestOf(pair.mirror)))
-    assert.ok(((await pair.mirror.head('events'))?.live ?? 0) >= 1600)
+    assert.ok(await pair.showsState())
+    assert.ok(((await pair.head())?.live ?? 0) >= 1600)
     pair.onRequest = () => undefined
     await pair.run()
-    await same(pair)
-    assert.equal(pair.told('loaded'), 1)
+    await pair.same()
+    assert.equal(pair.count('loaded'), 1)
   })
 
   it('ends with its first copy, though its origin has changed since', async (t) => {
-    const pair = await Pair.open(t)
-    await fill(pair.store, 'events', rows(0, 1200))
-    const before = await digestOf(pair.store)
-    pair.onRequest = async ({ url }) =>
-      void (url.endsWith('page=3') && (await change(pair.store, rows(0, 1, 'changed'))))
+    const pair = open(t)
+    await pair.fill(rows(0, 1200))
+    await pair.remember()
+    pair.onRequest = async ({ url }) => void (url.endsWith('page=3') && (await pair.change(rows(0, 1, 'changed'))))
     await pair.run()
-    assert.equal(await digestOf(pair.mirror), before)
+    assert.ok(await pair.showsState())
   })
 
   it('gives up an origin whose changes never have a last page', async (t) => {
-    const pair = await Pair.open(t)
-    await fill(pair.store, 'events', rows(0, 3))
+    const pair = open(t)
+    await pair.fill(rows(0, 3))
     await pair.run()
-    await change(pair.store, rows(10, 1200))
+    await pair.change(rows(10, 1200))
     pair.requests = 0
     pair.onRequest = async ({ url }, number) => {
       assert.ok(number < 1000, 'The mirror does not end.')
-      return url.includes('..') ? pageBeforeLast(url) : undefined
+      return url.includes('..') ? pageBeforeLast(url, pair.name) : undefined
     }
     await assert.rejects(pair.run(), /has no last page: it was not found in 100 requests/)
-    assert.equal((await pair.mirror.head('events'))?.live, 3)
+    assert.equal((await pair.head())?.live, 3)
   })
 })
 
 /** A full page of changes, whose last page is always two pages further. */
-function pageBeforeLast(url: string): Response {
+function pageBeforeLast(url: string, name: string): Response {
   const [base = '', page = '1'] = url.split('?page=')
   const number = Number(page)
   const link = (to: number) => ({ href: `${base}?page=${to}` })
@@ -74,96 +66,89 @@ function pageBeforeLast(url: string): Response {
   return Response.json({
     item_count: 500 * (number + 2),
     _links: number > 1 ? { ...links, prev: link(number - 1) } : links,
-    _embedded: { events: Array.from({ length: 500 }, () => put) },
+    _embedded: { [name]: Array.from({ length: 500 }, () => put) },
   })
 }
-
-/** A mirror with other limits than none. */
-const limited = (limits: Partial<LimitOptions>) => ({ limits: { ...NO_LIMITS, ...limits } })
 
 describe('a mirror with limits', () => {
   it('refuses an origin that says it has too many items before it copies any, also one without snapshots', async (t) => {
     for (const retentionMs of [1_000_000, 0]) {
-      const pair = await Pair.open(t)
-      await fill(pair.store, 'events', rows(0, 1200))
-      await pair.store.setRetention('events', { retentionMs })
+      const pair = open(t)
+      await pair.fill(rows(0, 1200))
+      await pair.store.setRetention(pair.name, { retentionMs })
       await assert.rejects(
         pair.run(limited({ maxItems: 1000 })),
-        /events has 1,200 items, and a mirror may have 1,000\. .*--max-items raises the limit/,
+        /events-\d+ has 1,200 items, and a mirror may have 1,000\. .*--max-items raises the limit/,
       )
       assert.equal(pair.requests, 1)
-      assert.deepEqual(await pair.mirror.collections(), [])
+      assert.equal(await pair.head(), undefined)
     }
   })
 
   it('stops a copy that has too many bytes, or leaves too little space, and keeps what it showed before', async (t) => {
     for (const [limits, message] of [
       [{ maxBytes: 20_000 }, /more bytes than that\. The limit is 20,000 bytes\. .*--max-bytes raises the limit/],
-      [{ checkSpace: async () => 'Little is free.' }, /Little is free\. The mirror of .*events stops here/],
+      [{ checkSpace: async () => 'Little is free.' }, /Little is free\. The mirror of .*events-\d+ stops here/],
     ] as const) {
-      const pair = await Pair.open(t)
-      await fill(pair.store, 'events', rows(0, 1200))
+      const pair = open(t)
+      await pair.fill(rows(0, 1200))
       await assert.rejects(pair.run(limited(limits)), message)
-      assert.deepEqual(await pair.mirror.collections(), [])
+      assert.equal(await pair.head(), undefined)
       await pair.run()
-      const before = await itemsOf(pair.mirror)
-      await pair.store.drop('events')
-      await fill(pair.store, 'events', rows(0, 1300, 'again'))
+      const before = await pair.items()
+      await pair.fillAgain(rows(0, 1300, 'again'))
       await assert.rejects(pair.run(limited(limits)), message)
-      assert.deepEqual(await itemsOf(pair.mirror), before)
+      assert.deepEqual(await pair.items(), before)
       assert.deepEqual((await pair.mirror.verify()).findings, [])
     }
   })
 
   it('stops at a state of its origin when changes make it too large, and takes no more after a restart', async (t) => {
     for (const [limits, message] of [
-      [{ maxItems: 800 }, /The mirror "events" has [\d,]+ items, and a mirror may have 800/],
-      [{ maxBytes: 800 * 24 }, /The items of the mirror "events" have more bytes than that/],
+      [{ maxItems: 800 }, /The mirror "events-\d+" has [\d,]+ items, and a mirror may have 800/],
+      [{ maxBytes: 800 * 24 }, /The items of the mirror "events-\d+" have more bytes than that/],
     ] as const) {
-      const pair = await Pair.open(t)
-      await fill(pair.store, 'events', rows(0, 100))
+      const pair = open(t)
+      await pair.fill(rows(0, 100))
       await pair.run(limited(limits))
-      const versions = new Versions()
       for (let n = 2; n < 17; n++) {
-        await change(pair.store, rows(n * 50, (n + 1) * 50))
-        await versions.add(pair.store)
+        await pair.change(rows(n * 50, (n + 1) * 50))
+        await pair.remember()
       }
       for (const isOnce of [true, false]) await assert.rejects(pair.run({ ...limited(limits), isOnce }), message)
-      const head = await pair.mirror.head('events')
-      assert.ok(versions.digests.has(await digestOf(pair.mirror)))
-      await change(pair.store, rows(5000, 5001))
+      const head = await pair.head()
+      assert.ok(await pair.showsState())
+      await pair.change(rows(5000, 5001))
       await assert.rejects(pair.run(limited(limits)), message)
-      assert.deepEqual(await pair.mirror.head('events'), head)
+      assert.deepEqual(await pair.head(), head)
       await pair.run()
-      await same(pair)
+      await pair.same()
     }
   })
 
   it('counts what is there, not what was ever put', async (t) => {
-    const pair = await Pair.open(t)
-    await fill(pair.store, 'events', rows(0, 100))
+    const pair = open(t)
+    await pair.fill(rows(0, 100))
     await pair.run()
-    const limits = limited({ maxItems: 100, maxBytes: 100 * 40 })
-    for (let n = 0; n < 5; n++) await change(pair.store, rows(0, 100, `round ${n}`))
-    await pair.run({ ...limits, limits: { ...limits.limits, maxItems: 500 } })
-    await same(pair)
-    for (let n = 0; n < 3; n++) await change(pair.store, rows(0, 100, `again ${n}`))
+    const maxBytes = 100 * 40
+    for (let n = 0; n < 5; n++) await pair.change(rows(0, 100, `round ${n}`))
+    await pair.run(limited({ maxItems: 500, maxBytes }))
+    await pair.same()
+    for (let n = 0; n < 3; n++) await pair.change(rows(0, 100, `again ${n}`))
     // More changes than a mirror may have items: a copy is smaller.
-    await pair.run(limits)
-    await same(pair)
-    assert.equal(pair.told('loaded'), 2)
+    await pair.run(limited({ maxItems: 100, maxBytes }))
+    await pair.same()
+    assert.equal(pair.count('loaded'), 2)
   })
 
   it('stops a version that replaces everything with too many items, and keeps what it showed before', async (t) => {
-    const pair = await Pair.open(t)
-    await fill(pair.store, 'events', rows(0, 100))
+    const pair = open(t)
+    await pair.fill(rows(0, 100))
     await pair.run()
-    const before = await itemsOf(pair.mirror)
-    const load = await pair.store.load('events', { isReplacement: true })
-    await load.append(itemRun(rows(0, 900), KEYED))
-    await load.commit()
+    const before = await pair.items()
+    await pair.load(rows(0, 900), { isReplacement: true })
     await assert.rejects(pair.run(limited({ maxBytes: 20_000 })), /--max-bytes raises the limit/)
     await assert.rejects(pair.run(limited({ maxItems: 800 })), /--max-items raises the limit/)
-    assert.deepEqual(await itemsOf(pair.mirror), before)
+    assert.deepEqual(await pair.items(), before)
   })
 })

@@ -6,76 +6,122 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { itemRun } from '../../src/items/item-run.ts'
+import { type ItemRun, itemRun } from '../../src/items/item-run.ts'
 import { Mirror, type MirrorEvent, type MirrorOptions } from '../../src/mirror/mirror.ts'
 import type { LimitOptions } from '../../src/mirror/mirror-limits.ts'
 import { Origin } from '../../src/mirror/origin.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import type { Store } from '../../src/store/store.ts'
-import { BASE } from '../service/open-service.ts'
+import type { CollectionSettings, Head, Store } from '../../src/store/store.ts'
+import { BASE, fill, shared } from '../service/open-service.ts'
 import { readItems } from '../store/store-reading.ts'
 import { openTestStore } from '../store/test-store.ts'
-
-export const URL = `${BASE}/events`
-
-export const KEYED = { keyField: 'id' }
+import { waitUntil } from '../wait-until.ts'
 
 /** `{"id":3,"text":"…"}` and on. */
 export function rows(from: number, to: number, text = 'first'): string[] {
   return Array.from({ length: to - from }, (_, index) => `{"id":${from + index},"text":"${text}"}`)
 }
 
-/** One version: the puts first. */
-export function change(store: Store, puts: readonly string[], deletes: readonly (string | number)[] = []) {
-  const steps = [...puts.map(() => null), ...deletes.map(String)]
-  return store.patch('events', { puts: itemRun(puts, KEYED), steps })
-}
+export const keyed = (texts: readonly string[]): ItemRun => itemRun(texts, { keyField: 'id' })
 
 const UNLIMITED = Number.POSITIVE_INFINITY
 export const NO_LIMITS: LimitOptions = { maxItems: UNLIMITED, maxBytes: UNLIMITED, checkSpace: async () => undefined }
 
+/** Options of a mirror with these limits. */
+export function limited(limits: Partial<LimitOptions>): { readonly limits: LimitOptions } {
+  return { limits: { ...NO_LIMITS, ...limits } }
+}
+
+/** Two stores for all tests of a file. Each test has its own collection in both. */
+export function sharedStores(): (t: TestContext) => Pair {
+  const stores = shared(async (closer) => {
+    const [origin, mirror] = [await openTestStore(), await openTestStore()]
+    closer.after(origin.remove)
+    closer.after(mirror.remove)
+    return [origin.store, mirror.store] as const
+  })
+  let count = 0
+  return (t) => new Pair(t, `events-${++count}`, ...stores())
+}
+
 export class Pair {
+  readonly name: string
+  readonly url: string
   readonly store: Store
   readonly mirror: Store
   readonly events: MirrorEvent[] = []
-  /** How many requests there were, and what comes before each. */
   requests = 0
+  /** Called before each request; may respond in place of the service. */
   onRequest: (request: Request, number: number) => Response | undefined | Promise<Response | undefined> = () =>
     undefined
   /** The store that the service is on: another one after a restore. */
   serving: Store
-
-  /** Sent to the origin, where there is one. */
+  /** Sent to the origin if there is one. */
   token: string | undefined
+  readonly #t: TestContext
+  readonly #states = new Set<string>()
 
-  private constructor(store: Store, mirror: Store) {
+  constructor(t: TestContext, name: string, store: Store, mirror: Store) {
+    this.#t = t
+    this.name = name
+    this.url = `${BASE}/${name}`
     this.store = store
     this.serving = store
     this.mirror = mirror
   }
 
-  static async open(t: TestContext): Promise<Pair> {
-    const [origin, mirror] = [await openTestStore(), await openTestStore()]
-    t.after(origin.remove)
-    t.after(mirror.remove)
-    return new Pair(origin.store, mirror.store)
+  // The origin
+
+  fill(items: readonly string[], settings: Partial<CollectionSettings> = {}): Promise<void> {
+    return fill(this.store, this.name, items, settings)
   }
+
+  async fillAgain(items: readonly string[], settings: Partial<CollectionSettings> = {}): Promise<void> {
+    await this.store.drop(this.name)
+    await this.fill(items, settings)
+  }
+
+  /** One version: the puts first. */
+  async change(puts: readonly string[], deletes: readonly (string | number)[] = [], store = this.store) {
+    const steps = [...puts.map(() => null), ...deletes.map(String)]
+    await store.patch(this.name, { puts: keyed(puts), steps })
+  }
+
+  /** One version that replaces all items, or those with the same keys. */
+  async load(items: readonly string[], options: Parameters<Store['load']>[1]): Promise<void> {
+    const load = await this.store.load(this.name, options)
+    await load.append(keyed(items))
+    await load.commit()
+  }
+
+  /** The response of the service to the same URL, without what the request asks for beside. */
+  serve(url: string): Promise<Response> {
+    return createService({ store: this.serving }).fetch(new Request(url))
+  }
+
+  /** Remembers a state of the origin, for `showsState`. */
+  async remember(store = this.store): Promise<void> {
+    this.#states.add(digest(await readItems(store, this.name)))
+  }
+
+  // The mirror
 
   origin(signal: AbortSignal): Origin {
     const fetch = async (request: Request): Promise<Response> => {
       const given = await this.onRequest(request, ++this.requests)
       return given ?? createService({ store: this.serving }).fetch(request)
     }
-    return new Origin(URL, { fetch, token: this.token, retry: { retries: 0 } }, signal)
+    return new Origin(this.url, { fetch, token: this.token, retry: { retries: 0 } }, signal)
   }
 
   /** Runs until it has caught up, or the signal comes. */
   async run(options: Partial<MirrorOptions> = {}, signal: AbortSignal = new AbortController().signal): Promise<void> {
     const given: MirrorOptions = {
-      name: 'events',
+      name: this.name,
       keyField: undefined,
       everyMs: 10,
+      retryMs: 10,
       waitSeconds: 30,
       isOnce: true,
       itemBytes: 1_000_000,
@@ -87,35 +133,61 @@ export class Pair {
     await new Mirror(this.mirror, this.origin(signal), given, signal).run()
   }
 
-  told(kind: MirrorEvent['kind']): number {
+  /** Runs until the test ends, or the function that it returns is called. Resolves when something has happened. */
+  async keepUp(options: Partial<MirrorOptions> = {}, hasBegun = () => this.count('current') > 0) {
+    const ending = new AbortController()
+    const running = this.run({ isOnce: false, ...options }, ending.signal)
+    const end = async (): Promise<void> => {
+      ending.abort(new Error('enough'))
+      await assert.rejects(running, /enough|abort/i)
+    }
+    this.#t.after(end)
+    await Promise.race([running, waitUntil(hasBegun)])
+    return end
+  }
+
+  count(kind: MirrorEvent['kind']): number {
     return this.events.filter((event) => event.kind === kind).length
   }
-}
 
-export async function itemsOf(store: Store, name = 'events'): Promise<string[]> {
-  return readItems(store, name)
-}
+  /** Why it was copied, each time. */
+  get reasons(): string[] {
+    return this.events.flatMap((event) => (event.kind === 'loaded' ? [event.reason] : []))
+  }
 
-/** Stands for all items, in their order. */
-export async function digestOf(store: Store, name?: string): Promise<string> {
-  return hash('sha256', (await itemsOf(store, name)).join('\n'))
-}
+  head(): Promise<Head | undefined> {
+    return this.mirror.head(this.name)
+  }
 
-/** The versions of a store, each with what it held. */
-export class Versions {
-  readonly digests = new Set<string>()
+  items(name = this.name): Promise<string[]> {
+    return readItems(this.mirror, name)
+  }
 
-  async add(store: Store): Promise<void> {
-    this.digests.add(await digestOf(store))
+  async following() {
+    return (await this.mirror.followings()).find(({ name }) => name === this.name)
+  }
+
+  /** Whether the mirror holds one of the states that were remembered. */
+  async showsState(name = this.name): Promise<boolean> {
+    return this.#states.has(digest(await this.items(name)))
+  }
+
+  /** The mirror holds what its origin holds, in the same order. */
+  async same(name = this.name): Promise<void> {
+    assert.deepEqual(await this.items(name), await readItems(this.serving, this.name))
+  }
+
+  catchesUp(): Promise<void> {
+    const inOrigin = async () => digest(await readItems(this.serving, this.name))
+    return waitUntil(async () => digest(await this.items()) === (await inOrigin()))
   }
 }
 
-/** The mirror is as its origin. */
-export async function same(pair: Pair): Promise<void> {
-  assert.deepEqual(await itemsOf(pair.mirror), await itemsOf(pair.serving))
+function digest(items: readonly string[]): string {
+  return hash('sha256', items.join('\n'))
 }
 
-/** Stores in files that began as one, as after a backup that was put back. */
+/** Stores in files that began as one, as after a restored backup. */
 export async function copies(t: TestContext, count: number, fillStore: (store: Store) => Promise<unknown>) {
   const directory = mkdtempSync(join(tmpdir(), 'reams-test-'))
   const path = join(directory, 'first.db')
@@ -132,13 +204,4 @@ export async function copies(t: TestContext, count: number, fillStore: (store: S
     rmSync(directory, { recursive: true })
   })
   return stores
-}
-
-/** The answer of a service whose pages have tags of their own, made from what is on them, or none. */
-export async function otherTags(store: Store, request: Request, hasTags: boolean): Promise<Response> {
-  const { status, body } = await createService({ store }).fetch(new Request(request.url))
-  const text = await new Response(body).text()
-  const tag = `"${hash('sha256', text)}"`
-  if (hasTags && request.headers.get('if-none-match') === tag) return new Response(null, { status: 304 })
-  return new Response(text, { status, headers: hasTags ? { ETag: tag } : {} })
 }
