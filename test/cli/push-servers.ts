@@ -7,14 +7,13 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { createService } from '../../src/service/create-service.ts'
 import type { Limits } from '../../src/service/limits.ts'
-import { listen } from '../../src/service/node/listen.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { listenOn } from '../check/hostile-servers.ts'
 import { linesIn } from './items.ts'
 import { type CliResult, RunningCli, runInside, workDirectory } from './run-cli.ts'
+import { serveStore } from './serve-inside.ts'
 
 export const TOKEN = `reams_${'Secret-of_the-Push'.padEnd(43, 'x')}`
 
@@ -35,13 +34,9 @@ export async function serveEvents(
 ): Promise<Served> {
   const directory = workDirectory(t)
   const store = await createEvents(directory, settings)
-  const listening = await listen({ ...createService({ store, limits }), port: 0 })
-  t.after(async () => {
-    await listening.close(0)
-    await store.close()
-  })
+  const { url } = await serveStore(t, store, { limits })
   const stored = (name = 'events') => linesIn(store, name)
-  return { directory, url: `http://127.0.0.1:${listening.port}/events`, store, stored }
+  return { directory, url: `${url}/events`, store, stored }
 }
 
 /** A store in `reams.db` of the directory, open. */
