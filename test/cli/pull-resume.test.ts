@@ -10,6 +10,7 @@ import { openCollection } from '../../src/client/index.ts'
 import type { InputFormat } from '../../src/items/read-items.ts'
 import { CorrectServer, numberedItems } from '../check/correct-server.ts'
 import { EVENTS, inProcess, pagesAsked } from '../client/hostile-server.ts'
+import { waitUntil } from '../wait-until.ts'
 import { linesOf, noteOf, serve, startPull } from './pull-servers.ts'
 import { temporaryFilesOf, workDirectory } from './run-cli.ts'
 
@@ -223,7 +224,7 @@ describe('reams pull --resume', () => {
       const { start, pull, server, read, names, pages } = await serve(t, { items: ITEMS })
       server.delayMs = 60
       const cli = start('-o', 'e.ndjson', '--concurrency', '1')
-      while (pages().length < 5) await new Promise((resolve) => setTimeout(resolve, 5))
+      await waitUntil(() => pages().length >= 5)
       const { status, stderr } = await cli.stop(signal)
       assert.equal(status, exitStatus)
       const [, count = ''] =

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answered, type Asked, CorrectServer, type ServerOptions, startServer } from '../check/correct-server.ts'
-import { type CliResult, RunningCli, runInside, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { type CliResult, type RunningCli, runInside, startCli, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 /** Called before a request is answered; what it gives is the answer instead. `number` counts requests from 1. */
 export type Hook = (asked: Asked, number: number) => Answered | 'cut' | undefined
@@ -79,9 +79,7 @@ export async function serveWith(t: TestContext, server: HookedServer): Promise<P
 }
 
 export function startPull(t: TestContext, directory: string, ...words: string[]): RunningCli {
-  const cli = new RunningCli(['pull', ...words], { in: directory })
-  t.after(() => cli.child.kill('SIGKILL'))
-  return cli
+  return startCli(t, ['pull', ...words], { in: directory })
 }
 
 /** Without what belongs to the test; what the program left among its temporary files counts too. */
