@@ -5,9 +5,8 @@ import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
 import { numberedItems } from '../check/correct-server.ts'
-import { waitUntil } from '../wait-until.ts'
 import { eventLines, putLines } from './items.ts'
-import { linesOf, serve } from './pull-servers.ts'
+import { interruptPull, linesOf, serve } from './pull-servers.ts'
 import { runInside, workDirectory } from './run-cli.ts'
 import { serveInside } from './serve-inside.ts'
 
@@ -73,13 +72,10 @@ describe('reams pull of a collection with history', () => {
 
   it('goes on in the same snapshot with --resume, or begins again when that is gone', async (t) => {
     for (const isKept of [true, false]) {
-      const { start, pull, server, read, names } = await serve(t, { items: 5000, hasHistory: true })
-      server.delayMs = 60
-      const cli = start('-o', 'e.ndjson', '--concurrency', '1')
-      await waitUntil(() => server.asked.length >= 5)
-      await cli.stop('SIGINT')
+      const pulled = await serve(t, { items: 5000, hasHistory: true })
+      const { pull, server, read, names } = pulled
+      await interruptPull(pulled)
       assert.deepEqual(names(), ['e.ndjson.part', 'e.ndjson.part.json'])
-      server.delayMs = 0
       const before = server.items
       server.items = numberedItems(1200, 70_000)
       if (!isKept) server.states.length = 0
@@ -106,12 +102,9 @@ describe('reams pull of a collection with history', () => {
 
 describe('reams pull of live pages', () => {
   it('says how many items came since it was begun, when it is resumed', async (t) => {
-    const { start, pull, server, read } = await serve(t, { items: 5000 })
-    server.delayMs = 60
-    const cli = start('-o', 'e.ndjson', '--concurrency', '1')
-    await waitUntil(() => server.asked.length >= 5)
-    await cli.stop('SIGINT')
-    server.delayMs = 0
+    const pulled = await serve(t, { items: 5000 })
+    const { pull, server, read } = pulled
+    await interruptPull(pulled)
     server.items = [...server.items, ...numberedItems(700, 70_000)]
     const { stderr } = await pull('-o', 'e.ndjson', '--resume')
     assert.match(
