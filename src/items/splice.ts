@@ -42,8 +42,9 @@ export function putStored(gzip: Buffer, start: number, text: Uint8Array, isEnd =
 const POLYNOMIAL = 0xedb88320
 const ONE = 0x80000000
 const X = 0x40000000
-/** As many as the largest length that a number holds exactly. */
-const LENGTH_BYTES = 7
+
+/** Filled by `powersAt`. */
+const POWERS: Uint32Array[] = []
 
 /**
  * The CRC-32 of two texts in a row, from the CRC of each and the length of the second: appending so many zero bytes multiplies
@@ -53,9 +54,15 @@ export function combineCrc(crcOfFirst: number, crcOfSecond: number, lengthOfSeco
   let product = crcOfFirst
   for (let rest = lengthOfSecond, k = 0; rest > 0; rest = Math.floor(rest / 256), k++) {
     const byte = rest % 256
-    if (byte > 0) product = multiply(product, POWERS[k]?.[byte] ?? ONE)
+    if (byte > 0) product = multiply(product, powersAt(k)[byte] ?? ONE)
   }
   return (product ^ crcOfSecond) >>> 0
+}
+
+/** At b stands x to the power 8·b·256^k: as many zero bytes as the byte b says at place k of a length. */
+function powersAt(k: number): Uint32Array {
+  POWERS[k] ??= powersOf(power(X, 8 * 256 ** k))
+  return POWERS[k]
 }
 
 /** The powers 0 to 255. */
@@ -82,9 +89,5 @@ function multiply(a: number, b: number): number {
   return product >>> 0
 }
 
-/** POWERS[k][b] is x to the power 8·b·256^k: as many zero bytes as the byte b says at place k of a length. */
-const POWERS: Uint32Array[] = []
-for (let unit = power(X, 8); POWERS.length < LENGTH_BYTES; unit = power(unit, 256)) POWERS.push(powersOf(unit))
-
-/** Stands between two pieces of items. After POWERS: what makes it is above. */
+/** Stands between two pieces of items. */
 export const STORED_SEPARATOR = stored(Buffer.from(ITEM_SEPARATOR))

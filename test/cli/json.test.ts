@@ -1,12 +1,24 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { COMMANDS } from '../../src/cli/program.ts'
 import { inlineCodeOf, tablesOf } from '../markdown.ts'
 import { newSchema, runSql } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
-import { type CliResult, RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
+import { putLines } from './items.ts'
+import { addToken, push, TOKEN } from './push-servers.ts'
+import {
+  type CliResult,
+  type RunningCli,
+  runCli,
+  runInside,
+  type Scope,
+  startCli,
+  suiteScope,
+  workDirectory,
+} from './run-cli.ts'
+import { serveInside } from './serve-inside.ts'
 
 const PAGE = readFileSync(new URL('../../docs/reference/json.md', import.meta.url), 'utf8')
 
@@ -15,7 +27,7 @@ const WITHOUT_REPORT = ['completion']
 
 /** What a case has: a store `reams.db` with the collection "events", of two items, and the file of these. */
 interface Place {
-  readonly t: TestContext
+  readonly scope: Scope
   readonly directory: string
   readonly run: (...words: string[]) => Promise<CliResult>
 }
@@ -23,75 +35,67 @@ interface Place {
 /** Runs the command with `--json`, and returns its result. */
 type Case = (place: Place) => Promise<CliResult>
 
+/** One after the other, in one place. */
 const CASES: Readonly<Record<string, Case>> = {
-  serve: ({ t, directory }) => firstLine(t, new RunningCli(['serve', '--port', '0', '--json'], { in: directory })),
+  serve: ({ scope, directory }) => firstLine(startCli(scope, ['serve', '--port', '0', '--json'], { in: directory })),
   import: ({ run }) => run('import', 'more', 'events.ndjson', '--json'),
-  mirror: async ({ t, directory }) => {
-    const { url } = await startServer(t, [], { in: directory })
-    return runCli(['mirror', `${url}/events`, '--once', '--store', 'copy.db', '--json'], { in: directory })
+  mirror: async ({ scope, directory }) => {
+    const { url } = await serveInside(scope, directory)
+    const words = ['mirror', `${url}/events`, '--once', '--store', 'mirror.db', '--json']
+    // As a process: it logs past `runInside`.
+    return runCli(words, { in: directory })
   },
   copy: ({ run }) => run('copy', '--from', 'reams.db', '--to', 'copy.db', '--json'),
-  push: async ({ t, directory, run }) => {
-    const words = ['token', 'create', '--name', 'ci', '--scope', 'admin']
-    const variables = { REAMS_TOKEN: (await run(...words)).stdout.trim() }
-    const { url } = await startServer(t, [], { in: directory })
+  push: async ({ scope, directory }) => {
+    const { store, url } = await serveInside(scope, directory)
+    await addToken(store, TOKEN, ['admin'])
     writeFileSync(join(directory, 'new.csv'), 'id\n3\n')
-    return runCli(['push', `${url}/events`, 'new.csv', '--json'], { in: directory, variables })
+    return push(directory, `${url}/events`, 'new.csv', '--json')
   },
-  set: ({ run }) => run('set', 'events', '--private', '--json'),
+  set: ({ run }) => run('set', 'more', '--private', '--json'),
   forget: ({ run }) => run('forget', 'events', '--json'),
-  drop: ({ run }) => run('drop', 'events', '--yes', '--json'),
+  drop: ({ run }) => run('drop', 'more', '--yes', '--json'),
   backup: ({ run }) => run('backup', 'monday.db', '--json'),
-  restore: async ({ run }) => {
-    await run('backup', 'monday.db')
-    return run('restore', 'monday.db', '--store', 'new.db', '--json')
-  },
+  restore: ({ run }) => run('restore', 'reams.db', '--store', 'new.db', '--json'),
   'token create': ({ run }) => run('token', 'create', '--name', 'ci', '--scope', 'read:*', '--json'),
-  'token list': async ({ run }) => {
-    await run('token', 'create', '--name', 'ci', '--scope', 'read:*')
-    return run('token', 'list', '--json')
-  },
-  'token revoke': async ({ run }) => {
-    await run('token', 'create', '--name', 'ci', '--scope', 'read:*')
-    return run('token', 'revoke', 'ci', '--json')
-  },
+  'token list': ({ run }) => run('token', 'list', '--json'),
+  'token revoke': ({ run }) => run('token', 'revoke', 'ci', '--json'),
   collections: ({ run }) => run('collections', '--json'),
   export: ({ run }) => run('export', 'events', '-o', 'out.csv', '--json'),
   verify: ({ run }) => run('verify', '--json'),
-  pull: async ({ t, directory }) => {
-    const { url } = await startServer(t, [], { in: directory })
-    return runCli(['pull', `${url}/events`, '-o', 'out.csv', '--json'], { in: directory })
+  pull: async ({ scope, directory, run }) => {
+    const { url } = await serveInside(scope, directory)
+    return run('pull', `${url}/events`, '-o', 'pulled.csv', '--json')
   },
-  check: async ({ t, directory }) => {
-    const { url } = await startServer(t, [], { in: directory })
-    return runCli(['check', `${url}/events`, '--json'], { in: directory })
+  check: async ({ scope, directory, run }) => {
+    const { url } = await serveInside(scope, directory)
+    return run('check', `${url}/events`, '--json')
   },
 }
 
 /** The same of commands that need a table in PostgreSQL; there is one with two rows, named `table`. */
 const TABLE_CASES: Readonly<Record<string, (place: Place, table: string, url: string) => Promise<CliResult>>> = {
-  follow: ({ t, directory }, table, url) =>
-    firstLine(t, new RunningCli(['follow', '--from', url, '--table', table, '--install', '--json'], { in: directory })),
-  unfollow: async ({ t, directory, run }, table, url) => {
-    const words = ['follow', '--from', url, '--table', table, '--install', '--json', '--name', 'other']
-    await firstLine(t, new RunningCli(words, { in: directory }))
-    return run('unfollow', '--from', url, '--table', table, '--json')
-  },
+  follow: ({ scope, directory }, table, url) =>
+    firstLine(
+      startCli(scope, ['follow', '--from', url, '--table', table, '--name', 'followed', '--install', '--json'], {
+        in: directory,
+      }),
+    ),
+  unfollow: ({ run }, table, url) => run('unfollow', '--from', url, '--table', table, '--json'),
 }
 
 /** Its stdout once it is ready; it is stopped then. */
-async function firstLine(t: TestContext, cli: RunningCli): Promise<CliResult> {
-  t.after(() => cli.child.kill('SIGKILL'))
+async function firstLine(cli: RunningCli): Promise<CliResult> {
   await cli.prints('\n')
   return cli.stop()
 }
 
-async function place(t: TestContext): Promise<Place> {
-  const directory = workDirectory(t)
-  const run = (...words: string[]) => runInside(words, { in: directory })
-  writeFileSync(join(directory, 'events.ndjson'), '{"id":1}\n{"id":2}\n')
-  assert.equal((await run('import', 'events', 'events.ndjson', '--key', 'id')).status, 0)
-  return { t, directory, run }
+async function place(scope: Scope): Promise<Place> {
+  const directory = workDirectory(scope)
+  const lines = '{"id":1}\n{"id":2}\n'
+  writeFileSync(join(directory, 'events.ndjson'), lines)
+  await putLines(directory, 'events', lines, { keyField: 'id' })
+  return { scope, directory, run: (...words) => runInside(words, { in: directory }) }
 }
 
 /** The fields that the page names for a command. */
@@ -129,10 +133,15 @@ describe('--json', () => {
     assert.deepEqual([...Object.keys(CASES), ...Object.keys(TABLE_CASES)].sort(), [...reporting].sort())
   })
 
-  for (const [command, run] of Object.entries(CASES))
-    it(`of ${command} prints one object with the documented fields, and no sentence`, async (t) => {
-      assertReport(command, await run(await place(t)))
+  describe('prints one object with the documented fields, and no sentence', () => {
+    const scope = suiteScope()
+    let shared: Place
+    before(async () => {
+      shared = await place(scope)
     })
+    for (const [command, run] of Object.entries(CASES))
+      it(`of ${command}`, async () => assertReport(command, await run(shared)))
+  })
 
   it('prints the object on stderr where the items go to stdout', async (t) => {
     const { run, directory } = await place(t)
@@ -147,9 +156,9 @@ describe('--json', () => {
 
   it('of a mirror without --once is printed when it has caught up, and only then', async (t) => {
     const { directory } = await place(t)
-    const { url } = await startServer(t, [], { in: directory })
-    const cli = new RunningCli(['mirror', `${url}/events`, '--store', 'copy.db', '--json'], { in: directory })
-    const { status, stdout } = await firstLine(t, cli)
+    const { url } = await serveInside(t, directory)
+    const words = ['mirror', `${url}/events`, '--store', 'copy.db', '--json']
+    const { status, stdout } = await firstLine(startCli(t, words, { in: directory }))
     assert.equal(status, 0)
     const { items, items_copied: copied } = JSON.parse(stdout)
     assert.deepEqual([items, copied], [2, 2])
@@ -208,13 +217,10 @@ describePostgres('--json, with a table of PostgreSQL,', (startPostgres, isCitus)
     await server.stop()
   })
 
-  for (const [command, run] of Object.entries(TABLE_CASES))
-    it(`of ${command} prints one object with the documented fields, and no sentence`, async (t) => {
-      // The collection "events" is there already.
-      const { run: runHere, ...others } = await place(t)
-      await runHere('drop', 'events', '--yes')
-      assertReport(command, await run({ ...others, run: runHere }, table, server.url))
-    })
+  it('of follow and unfollow prints one object with the documented fields, and no sentence', async (t) => {
+    const there = await place(t)
+    for (const [command, run] of Object.entries(TABLE_CASES)) assertReport(command, await run(there, table, server.url))
+  })
 
   it('of follow --dry-run has the SQL', async (t) => {
     const { run } = await place(t)

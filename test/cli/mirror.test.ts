@@ -4,89 +4,95 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { before, describe, it } from 'node:test'
+import { itemRun } from '../../src/items/item-run.ts'
+import type { ServiceOptions } from '../../src/service/create-service.ts'
 import { mountTmpfs } from '../faults/mounts.ts'
 import { lackOf, TMPFS } from '../faults/needs.ts'
+import { startProxy } from '../store/tcp-proxy.ts'
 import { waitUntil } from '../wait-until.ts'
-import { eventLines } from './items.ts'
-import { RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
+import { eventLines, linesIn, putLines, storedLines } from './items.ts'
+import { addToken, TOKEN } from './push-servers.ts'
+import { runCli, runInside, type Scope, startCli, suiteScope, workDirectory } from './run-cli.ts'
+import { serveInside } from './serve-inside.ts'
+
+const COPY_TOKEN = `reams_${'c'.repeat(43)}`
 
 /** An origin that is served, with a token that may do everything, and a directory for a mirror. */
-async function origin(t: TestContext, count = 1200) {
-  const [home, away] = [workDirectory(t), workDirectory(t)]
-  writeFileSync(join(home, 'events.ndjson'), eventLines(count))
-  await runInside(['import', 'events', 'events.ndjson', '--key', 'id'], { in: home })
-  const token = (await runInside(['token', 'create', '--name', 'all', '--scope', 'admin'], { in: home })).stdout.trim()
-  const { url } = await startServer(t, [], { in: home })
-  const send = (method: string, path: string, body?: string, base = url) =>
-    fetch(`${base}${path}`, {
-      method,
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' },
-      ...(body !== undefined && { body }),
-    })
-  const mirror = (...words: string[]) => runCli(['mirror', `${url}/events`, ...words], { in: away })
-  const running = (...words: string[]): RunningCli => {
-    const cli = new RunningCli(['mirror', `${url}/events`, ...words], { in: away, input: '' })
-    t.after(() => cli.child.kill('SIGKILL'))
-    return cli
+async function origin(scope: Scope, count = 10, options: Partial<ServiceOptions> = {}) {
+  const [home, away] = [workDirectory(scope), workDirectory(scope)]
+  await putLines(home, 'events', eventLines(count), { keyField: 'id' })
+  const { store, url } = await serveInside(scope, home, options)
+  const run = (...words: string[]) => runInside(words, { in: away })
+  return {
+    away,
+    url,
+    store,
+    run,
+    append: (line: string) => store.append('events', itemRun([line], { keyField: 'id' })),
+    mirror: (...words: string[]) => run('mirror', `${url}/events`, ...words),
+    /** What a copy logs goes to the descriptor of the process. */
+    mirrorOnce: (...words: string[]) => runCli(['mirror', `${url}/events`, '--once', ...words], { in: away }),
+    start: (...words: string[]) => startCli(scope, ['mirror', `${url}/events`, ...words], { in: away, input: '' }),
+    isSame: async (name = 'events') => {
+      const here = await storedLines(away, name).catch(() => undefined)
+      return here === (await linesIn(store, 'events'))
+    },
   }
-  const isSame = async (name = 'events') => {
-    const [there, here] = [
-      await runInside(['export', 'events'], { in: home }),
-      await runInside(['export', name], { in: away }),
-    ]
-    return here.status === 0 && there.stdout === here.stdout
-  }
-  return { home, away, url, token, send, mirror, running, isSame }
 }
 
 describe('reams mirror', () => {
   it('copies a collection, says so, and with --once ends', async (t) => {
-    const { away, url, mirror, isSame, send } = await origin(t)
-    const first = await mirror('--once')
+    const { url, store, run, mirrorOnce, isSame } = await origin(t, 1200)
+    const first = await mirrorOnce()
     assert.equal(first.status, 0, first.stderr)
     assert.match(first.stderr, /events: 1,200 items of http:.*\/events copied in .*, for the first time/)
     assert.ok(await isSame())
-    await send('PATCH', '/events', '{"op":"delete","key":"3"}\n')
-    const second = await mirror('--once')
+    await store.delete('events', ['3'])
+    const second = await mirrorOnce()
     assert.match(second.stderr, /events: 1 version with 1 change applied; 0 versions behind/)
     assert.ok(await isSame())
-    const listed = await runInside(['collections'], { in: away })
-    assert.match(listed.stdout, new RegExp(`events +1,199 +3 +id .*${url}/events, 0 versions behind, as of .* ago`))
-    const [json] = JSON.parse((await runInside(['collections', '--json'], { in: away })).stdout)
-    assert.equal(json.mirrors, `${url}/events`)
-    assert.equal(json.follows.waiting, 0)
+    const listed = `events +1,199 +3 +id .*${url}/events, 0 versions behind, as of .* ago`
+    assert.match((await run('collections')).stdout, new RegExp(listed))
+    const [json] = JSON.parse((await run('collections', '--json')).stdout)
+    assert.deepEqual([json.mirrors, json.follows.waiting], [`${url}/events`, 0])
+    // Also in a store that was restored.
+    for (const words of [
+      ['backup', 'copy.db'],
+      ['restore', 'copy.db', '--store', 'restored.db'],
+    ])
+      assert.equal((await run(...words)).status, 0)
+    assert.match((await run('collections', '--store', 'restored.db')).stdout, new RegExp(`FOLLOWS\n${listed}\n$`))
   })
 
   it('keeps it the same until a signal comes, under a name of its own, also after kill -9', async (t) => {
-    const { mirror, running, isSame, send } = await origin(t, 10)
-    const first = running('--name', 'copy')
+    const { append, mirrorOnce, start, isSame } = await origin(t)
+    const first = start('--name', 'copy')
     await waitUntil(() => isSame('copy'))
-    await send('POST', '/events', '{"id":100}\n')
+    await append('{"id":100}')
     await waitUntil(() => isSame('copy'))
-    const waiting = running('--name', 'copy')
+    const waiting = start('--name', 'copy')
     await waitUntil(() => /another process keeps this mirror/.test(waiting.stderr))
-    const stopped = running('--name', 'copy')
+    const stopped = start('--name', 'copy')
     await waitUntil(() => /another process keeps this mirror/.test(stopped.stderr))
     assert.deepEqual((await stopped.stop('SIGTERM')).status, 0, stopped.stderr)
     first.child.kill('SIGKILL')
-    await send('POST', '/events', '{"id":101}\n')
+    await append('{"id":101}')
     await waitUntil(() => isSame('copy'))
     const { status } = await waiting.stop('SIGINT')
     assert.equal(status, 0)
-    assert.equal((await mirror('--once', '--name', 'copy')).status, 0)
+    assert.equal((await mirrorOnce('--name', 'copy')).status, 0)
   })
 
   it('refuses other writes to a mirror with 409, until it is detached', async (t) => {
-    const { home, away, url, mirror, send } = await origin(t, 10)
-    await mirror('--once')
-    await runInside(['copy', '--from', 'reams.db', '--to', join(away, 'reams.db'), '--tokens'], { in: home })
-    const { url: served } = await startServer(t, [], { in: away })
+    const { away, url, store, mirror, mirrorOnce, run } = await origin(t)
+    await mirrorOnce()
+    const { store: mirrored, url: served } = await serveInside(t, away)
+    await addToken(mirrored, TOKEN, ['admin'])
     const tag = (await fetch(`${served}/events`)).headers.get('etag') ?? ''
-    const token = await runInside(['token', 'create', '--name', 'here', '--scope', 'admin'], { in: away })
-    const write = async (method: string, path: string, body: string | null = null) => {
-      const headers = { Authorization: `Bearer ${token.stdout.trim()}`, 'Content-Type': 'application/x-ndjson' }
-      return fetch(`${served}${path}`, { method, headers: { ...headers, 'If-Match': tag }, body })
+    const write = (method: string, path: string, body: string | null = null) => {
+      const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/x-ndjson', 'If-Match': tag }
+      return fetch(`${served}${path}`, { method, headers, body })
     }
     const writes: [string, string, string?][] = [
       ['POST', '/events', '{"id":100}'],
@@ -104,16 +110,16 @@ describe('reams mirror', () => {
     const imported = await runInside(['import', 'events', '-', '--key', 'id'], { in: away, input: '{"id":100}' })
     assert.equal(imported.status, 1)
     assert.match(imported.stderr, /is a mirror of .*`reams set events --detach`/)
-    assert.match((await runInside(['set', 'events', '--detach'], { in: away })).stdout, /no mirror any more/)
-    assert.match((await runInside(['set', 'events', '--detach'], { in: away })).stdout, /already no mirror/)
+    for (const message of [/no mirror any more/, /already no mirror/])
+      assert.match((await run('set', 'events', '--detach')).stdout, message)
     assert.equal((await write('POST', '/events', '{"id":100}')).status, 201)
     assert.match((await mirror('--once')).stderr, /exists and is no mirror; it stays as it is/)
-    assert.equal((await send('GET', '/events/100')).status, 404)
-    assert.doesNotMatch((await runInside(['collections'], { in: away })).stdout, /behind/)
+    assert.equal((await store.head('events'))?.live, 10)
+    assert.doesNotMatch((await run('collections')).stdout, /behind/)
   })
 
   it('stops with status 2 at its limits on items and bytes, and with little space on the disk', async (t) => {
-    const { away, mirror } = await origin(t)
+    const { away, mirror } = await origin(t, 1200)
     const [items, bytes] = [await mirror('--once', '--max-items', '1000'), await mirror('--max-bytes', '10KiB')]
     assert.equal(items.status, 2, items.stderr)
     assert.match(items.stderr, /has 1,200 items, and a mirror may have 1,000\. .*--max-items raises the limit/)
@@ -131,45 +137,48 @@ describe('reams mirror', () => {
   })
 
   it('reads a private collection with a token, and keeps it private; ends when the token is revoked', async (t) => {
-    const { home, away, token, mirror, running, isSame, send } = await origin(t, 10)
-    await runInside(['set', 'events', '--private'], { in: home })
+    const { away, store, append, run, mirror, start, isSame } = await origin(t)
+    await store.setPrivate('events', true)
     const refused = await mirror('--once')
     assert.equal(refused.status, 2)
     assert.match(refused.stderr, /404.*A private collection is found only with a token for it/)
-    const made = await runInside(['token', 'create', '--name', 'reader', '--scope', 'read:events'], { in: home })
-    writeFileSync(join(away, 'token'), made.stdout)
-    const cli = running('--token-file', 'token', '--every', '1s')
+    await addToken(store, TOKEN, ['read:events'])
+    await addToken(store, COPY_TOKEN, ['admin'])
+    const [{ name: first = '' } = {}, { name: second = '' } = {}] = await store.tokens()
+    writeFileSync(join(away, 'token'), `${TOKEN}\n`)
+    const cli = start('--token-file', 'token', '--every', '1s')
     await waitUntil(isSame)
-    const [json] = JSON.parse((await runInside(['collections', '--json'], { in: away })).stdout)
+    const [json] = JSON.parse((await run('collections', '--json')).stdout)
     assert.equal(json.private, true)
     // Another token in the file is taken from there.
-    writeFileSync(join(away, 'token'), token)
-    await runInside(['token', 'revoke', 'reader'], { in: home })
-    await send('POST', '/events', '{"id":100}\n')
+    writeFileSync(join(away, 'token'), COPY_TOKEN)
+    await store.revokeToken(first, Date.now())
+    await append('{"id":100}')
     await waitUntil(isSame)
-    await runInside(['token', 'revoke', 'all'], { in: home })
+    await store.revokeToken(second, Date.now())
     const { status, stderr } = await cli.ends()
     assert.equal(status, 2)
     assert.match(stderr, /401.*A token comes from --token-file or REAMS_TOKEN/)
-    assert.ok(!stderr.includes(token) && !stderr.includes(made.stdout.trim()))
+    assert.ok(!stderr.includes(TOKEN) && !stderr.includes(COPY_TOKEN))
     assert.ok(await isSame())
   })
 
   it('serves on while its origin is away, and says since when', async (t) => {
-    const [home, away] = [workDirectory(t), workDirectory(t)]
-    writeFileSync(join(home, 'events.ndjson'), eventLines(10))
-    await runInside(['import', 'events', 'events.ndjson', '--key', 'id'], { in: home })
-    const first = await startServer(t, [], { in: home })
-    const cli = new RunningCli(['mirror', `${first.url}/events`, '--every', '1s'], { in: away, input: '' })
-    t.after(() => cli.child.kill('SIGKILL'))
+    const network = await startProxy('127.0.0.1', 1)
+    t.after(() => network.close())
+    const baseUrl = `http://127.0.0.1:${network.port}`
+    const { away, url, append, isSame } = await origin(t, 10, { baseUrl })
+    network.targetPort = Number(new URL(url).port)
+    const words = ['mirror', `${baseUrl}/events`, '--every', '1s']
+    const cli = startCli(t, words, { in: away, input: '' })
     await waitUntil(() => /copied in/.test(cli.stderr))
-    await first.cli.stop()
-    await waitUntil(() =>
-      /The mirror stays as it was at \d{4}-\d\d-\d\dT\S*\. It is tried again every second/.test(cli.stderr),
-    )
-    await runInside(['import', 'events', '-', '--key', 'id'], { in: home, input: '{"id":100}' })
-    await startServer(t, ['--port', new URL(first.url).port], { in: home })
-    await waitUntil(async () => /"id":100/.test((await runInside(['export', 'events'], { in: away })).stdout))
+    network.isOpen = false
+    network.cutAll()
+    const stays = /The mirror stays as it was at \d{4}-\d\d-\d\dT\S*\. It is tried again every second/
+    await waitUntil(() => stays.test(cli.stderr))
+    await append('{"id":100}')
+    network.isOpen = true
+    await waitUntil(isSame)
     await waitUntil(() => /answers again, after/.test(cli.stderr))
   })
 
@@ -179,25 +188,11 @@ describe('reams mirror', () => {
     t.after(() => silent.close())
     await once(silent, 'listening')
     const { port } = silent.address() as AddressInfo
-    const cli = new RunningCli(['mirror', `http://127.0.0.1:${port}/events`], { in: workDirectory(t), input: '' })
+    const cli = startCli(t, ['mirror', `http://127.0.0.1:${port}/events`], { in: workDirectory(t), input: '' })
     await once(silent, 'request')
     const { status, stderr } = await cli.stop('SIGINT')
     assert.equal(status, 130)
     assert.match(stderr, /There is no mirror yet; the same command begins again\.$/m)
-  })
-
-  it('is shown with its origin also in a store that was restored', async (t) => {
-    const [home, away] = [workDirectory(t), workDirectory(t)]
-    writeFileSync(join(home, 'events.ndjson'), eventLines(10))
-    const { url } = await startServer(t, ['events.ndjson'], { in: home })
-    for (const words of [
-      ['mirror', `${url}/events`, '--once'],
-      ['backup', 'copy.db'],
-      ['restore', 'copy.db', '--store', 'restored.db'],
-    ])
-      assert.equal((await runInside(words, { in: away })).status, 0)
-    const { stdout } = await runInside(['collections', '--store', 'restored.db'], { in: away })
-    assert.match(stdout, new RegExp(`FOLLOWS\nevents .* ${url}/events, 0 versions behind, as of .* ago\n$`))
   })
 
   describe('says what is wrong', () => {
@@ -228,13 +223,17 @@ describe('reams mirror', () => {
         /no directory/,
       ],
     ]
+    const scope = suiteScope()
+    let served: Awaited<ReturnType<typeof origin>>
+    before(async () => {
+      served = await origin(scope, 3)
+    })
     for (const [what, words, status, message] of cases)
-      it(what, async (t) => {
-        const { away, url } = await origin(t, 3)
-        const result = await runInside(words(url), { in: away })
+      it(what, async () => {
+        const result = await served.run(...words(served.url))
         assert.match(result.stderr, message)
         assert.equal(result.status, status)
-        assert.equal((await runInside(['export', 'events'], { in: away })).status, 2)
+        assert.equal(existsSync(join(served.away, 'reams.db')), false)
       })
   })
 })

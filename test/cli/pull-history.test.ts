@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
-import type { Store } from '../../src/store/store.ts'
 import { numberedItems } from '../check/correct-server.ts'
-import { eventLines, putLines, withStore } from './items.ts'
-import { linesOf, serve } from './pull-servers.ts'
-import { runInside, startServer, workDirectory } from './run-cli.ts'
+import { eventLines, putLines } from './items.ts'
+import { interruptPull, linesOf, serve } from './pull-servers.ts'
+import { runInside, workDirectory } from './run-cli.ts'
+import { serveInside } from './serve-inside.ts'
 
 const gone = (status: number) => ({
   status,
@@ -72,13 +72,10 @@ describe('reams pull of a collection with history', () => {
 
   it('goes on in the same snapshot with --resume, or begins again when that is gone', async (t) => {
     for (const isKept of [true, false]) {
-      const { start, pull, server, read, names } = await serve(t, { items: 5000, hasHistory: true })
-      server.delayMs = 60
-      const cli = start('-o', 'e.ndjson', '--concurrency', '1')
-      while (server.asked.length < 5) await new Promise((resolve) => setTimeout(resolve, 5))
-      await cli.stop('SIGINT')
+      const pulled = await serve(t, { items: 5000, hasHistory: true })
+      const { pull, server, read, names } = pulled
+      await interruptPull(pulled)
       assert.deepEqual(names(), ['e.ndjson.part', 'e.ndjson.part.json'])
-      server.delayMs = 0
       const before = server.items
       server.items = numberedItems(1200, 70_000)
       if (!isKept) server.states.length = 0
@@ -105,12 +102,9 @@ describe('reams pull of a collection with history', () => {
 
 describe('reams pull of live pages', () => {
   it('says how many items came since it was begun, when it is resumed', async (t) => {
-    const { start, pull, server, read } = await serve(t, { items: 5000 })
-    server.delayMs = 60
-    const cli = start('-o', 'e.ndjson', '--concurrency', '1')
-    while (server.asked.length < 5) await new Promise((resolve) => setTimeout(resolve, 5))
-    await cli.stop('SIGINT')
-    server.delayMs = 0
+    const pulled = await serve(t, { items: 5000 })
+    const { pull, server, read } = pulled
+    await interruptPull(pulled)
     server.items = [...server.items, ...numberedItems(700, 70_000)]
     const { stderr } = await pull('-o', 'e.ndjson', '--resume')
     assert.match(
@@ -171,61 +165,51 @@ describe('reams pull of changes', () => {
 })
 
 describe('reams pull from our own server', () => {
-  interface Served {
-    readonly directory: string
-    readonly url: string
-    readonly store: Store
-  }
+  const COUNT = 5_000
 
-  async function servedWhile(t: TestContext, use: (served: Served) => Promise<void>): Promise<void> {
+  async function served(t: TestContext) {
     const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(20_000), { keyField: 'id' })
-    const { url } = await startServer(t, [], { in: directory })
-    await withStore(directory, false, (store) => use({ directory, url: `${url}/events`, store }))
+    await putLines(directory, 'events', eventLines(COUNT), { keyField: 'id' })
+    const { store, url } = await serveInside(t, directory)
+    return { directory, url: `${url}/events`, store }
   }
 
-  it('is exact while others delete: a state that the collection was in, at the first attempt', (t) =>
-    servedWhile(t, async ({ directory, url, store }) => {
-      let isRunning = true
-      const pulled = runInside(['pull', url, '-o', 'e.ndjson', '--json', '--concurrency', '1'], {
-        in: directory,
-      }).finally(() => {
-        isRunning = false
-      })
-      let deleted = 0
-      while (isRunning) await store.delete('events', [String(++deleted)])
-      const { status, stdout, stderr } = await pulled
-      assert.equal(status, 0, stderr)
-      const { items, restarts } = JSON.parse(stdout)
-      assert.equal(restarts, 0)
-      // Those before the first were deleted, in order; and there is none missing behind it.
-      assert.ok(items <= 20_000 && items > 20_000 - deleted - 1)
-      assert.equal(readFileSync(join(directory, 'e.ndjson'), 'utf8'), eventLines(items, 20_001 - items))
-    }))
+  it('is exact while others delete: a state that the collection was in, at the first attempt', async (t) => {
+    const { directory, url, store } = await served(t)
+    let isRunning = true
+    const words = ['pull', url, '-o', 'e.ndjson', '--json', '--concurrency', '1']
+    const pulled = runInside(words, { in: directory }).finally(() => {
+      isRunning = false
+    })
+    let deleted = 0
+    while (isRunning) await store.delete('events', [String(++deleted)])
+    const { status, stdout, stderr } = await pulled
+    assert.equal(status, 0, stderr)
+    const { items, restarts } = JSON.parse(stdout)
+    assert.equal(restarts, 0)
+    // Those before the first were deleted, in order; and there is none missing behind it.
+    assert.ok(items <= COUNT && items > COUNT - deleted - 1)
+    assert.equal(readFileSync(join(directory, 'e.ndjson'), 'utf8'), eventLines(items, COUNT + 1 - items))
+  })
 
-  it('takes the address of a snapshot and of the changes since, which a copy can follow', (t) =>
-    servedWhile(t, async ({ directory, url, store }) => {
-      const page = (await (await fetch(url)).json()) as { _links: { snapshot: { href: string } } }
-      const { href } = page._links.snapshot
-      const run = async (...words: string[]) => {
-        const { status, stderr } = await runInside(['pull', ...words], { in: directory })
-        assert.equal(status, 0, stderr)
-      }
-      const read = (name: string) => readFileSync(join(directory, name), 'utf8')
-      await store.delete('events', ['7'])
-      await store.append('events', itemRun(['{"id":"new"}'], { keyField: 'id' }))
-      await run(href, '-o', 'state.ndjson')
-      assert.equal(read('state.ndjson'), eventLines(20_000))
-      await run(`${href}..`, '-o', 'changes.ndjson', '--resume')
-      await store.delete('events', ['new'])
-      await run(`${href}..`, '-o', 'changes.ndjson', '--resume')
-      const changes = read('changes.ndjson')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-      assert.deepEqual(
-        changes.map(({ op, key }) => `${op} ${key}`),
-        ['delete 7', 'put new', 'delete new'],
-      )
-    }))
+  it('takes the address of a snapshot and of the changes since, which a copy can follow', async (t) => {
+    const { directory, url, store } = await served(t)
+    const page = (await (await fetch(url)).json()) as { _links: { snapshot: { href: string } } }
+    const { href } = page._links.snapshot
+    const run = async (...words: string[]) => {
+      const { status, stderr } = await runInside(['pull', ...words], { in: directory })
+      assert.equal(status, 0, stderr)
+    }
+    const read = (name: string) => readFileSync(join(directory, name), 'utf8')
+    await store.delete('events', ['7'])
+    await store.append('events', itemRun(['{"id":"new"}'], { keyField: 'id' }))
+    await run(href, '-o', 'state.ndjson')
+    assert.equal(read('state.ndjson'), eventLines(COUNT))
+    await run(`${href}..`, '-o', 'changes.ndjson', '--resume')
+    await store.delete('events', ['new'])
+    await run(`${href}..`, '-o', 'changes.ndjson', '--resume')
+    const lines = read('changes.ndjson').trimEnd().split('\n')
+    const changes = lines.map((line) => JSON.parse(line)).map(({ op, key }) => `${op} ${key}`)
+    assert.deepEqual(changes, ['delete 7', 'put new', 'delete new'])
+  })
 })

@@ -10,7 +10,7 @@ import { openCollection } from '../../src/client/index.ts'
 import type { InputFormat } from '../../src/items/read-items.ts'
 import { CorrectServer, numberedItems } from '../check/correct-server.ts'
 import { EVENTS, inProcess, pagesAsked } from '../client/hostile-server.ts'
-import { linesOf, noteOf, serve, startPull } from './pull-servers.ts'
+import { interruptPull, linesOf, noteOf, serve, startPull } from './pull-servers.ts'
 import { temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 const ITEMS = 5000
@@ -220,11 +220,9 @@ describe('reams pull --resume', () => {
     ['SIGTERM', 143],
   ] as const)
     it(`goes on after ${signal}, which leaves all that had come`, async (t) => {
-      const { start, pull, server, read, names, pages } = await serve(t, { items: ITEMS })
-      server.delayMs = 60
-      const cli = start('-o', 'e.ndjson', '--concurrency', '1')
-      while (pages().length < 5) await new Promise((resolve) => setTimeout(resolve, 5))
-      const { status, stderr } = await cli.stop(signal)
+      const pulled = await serve(t, { items: ITEMS })
+      const { pull, server, read, names } = pulled
+      const { status, stderr } = await interruptPull(pulled, signal)
       assert.equal(status, exitStatus)
       const [, count = ''] =
         /^reams: interrupted by SIG\w+\. ([\d,]+) of 5,000 items are in e\.ndjson\.part; add --resume to continue from there\.\n$/.exec(
@@ -232,7 +230,6 @@ describe('reams pull --resume', () => {
         ) ?? []
       assert.deepEqual(names(), ['e.ndjson.part', 'e.ndjson.part.json'])
       assert.equal(read('e.ndjson.part').toString(), linesOf(numberedItems(Number(count.replace(',', '')))), stderr)
-      server.delayMs = 0
       assert.equal((await pull('-o', 'e.ndjson', '--resume')).status, 0)
       assert.equal(read('e.ndjson').toString(), linesOf(server.items))
     })

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answered, type Asked, CorrectServer, type ServerOptions, startServer } from '../check/correct-server.ts'
-import { type CliResult, RunningCli, runInside, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { waitUntil } from '../wait-until.ts'
+import { type CliResult, type RunningCli, runInside, startCli, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 /** Called before a request is answered; what it gives is the answer instead. `number` counts requests from 1. */
 export type Hook = (asked: Asked, number: number) => Answered | 'cut' | undefined
@@ -78,10 +79,18 @@ export async function serveWith(t: TestContext, server: HookedServer): Promise<P
   }
 }
 
+/** A pull into e.ndjson that gets a signal after a few pages. From then on the server answers at once. */
+export async function interruptPull({ server, start }: Pulled, signal: 'SIGINT' | 'SIGTERM' = 'SIGINT') {
+  server.delayMs = 60
+  const cli = start('-o', 'e.ndjson', '--concurrency', '1')
+  await waitUntil(() => server.asked.length >= 5)
+  const result = await cli.stop(signal)
+  server.delayMs = 0
+  return result
+}
+
 export function startPull(t: TestContext, directory: string, ...words: string[]): RunningCli {
-  const cli = new RunningCli(['pull', ...words], { in: directory })
-  t.after(() => cli.child.kill('SIGKILL'))
-  return cli
+  return startCli(t, ['pull', ...words], { in: directory })
 }
 
 /** Without what belongs to the test; what the program left among its temporary files counts too. */

@@ -1,20 +1,22 @@
 /** What `reams push` is tried against: a real served store, servers that answer as a test wants, and a bad network. */
 
+import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { createService } from '../../src/service/create-service.ts'
 import type { Limits } from '../../src/service/limits.ts'
-import { listen } from '../../src/service/node/listen.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { listenOn } from '../check/hostile-servers.ts'
-import { linesIn } from './items.ts'
-import { type CliResult, RunningCli, runInside, workDirectory } from './run-cli.ts'
+import { eventLines, linesIn } from './items.ts'
+import { type CliResult, type RunningCli, runInside, startCli, workDirectory } from './run-cli.ts'
+import { serveStore } from './serve-inside.ts'
 
 export const TOKEN = `reams_${'Secret-of_the-Push'.padEnd(43, 'x')}`
 
@@ -35,13 +37,9 @@ export async function serveEvents(
 ): Promise<Served> {
   const directory = workDirectory(t)
   const store = await createEvents(directory, settings)
-  const listening = await listen({ ...createService({ store, limits }), port: 0 })
-  t.after(async () => {
-    await listening.close(0)
-    await store.close()
-  })
+  const { url } = await serveStore(t, store, { limits })
   const stored = (name = 'events') => linesIn(store, name)
-  return { directory, url: `http://127.0.0.1:${listening.port}/events`, store, stored }
+  return { directory, url: `${url}/events`, store, stored }
 }
 
 /** A store in `reams.db` of the directory, open. */
@@ -69,9 +67,7 @@ export function pushInput(directory: string, input: string, ...words: string[]):
 }
 
 export function startPush(t: TestContext, directory: string, ...words: string[]): RunningCli {
-  const cli = new RunningCli(['push', ...words], { in: directory, variables: VARIABLES })
-  t.after(() => cli.child.kill('SIGKILL'))
-  return cli
+  return startCli(t, ['push', ...words], { in: directory, variables: VARIABLES })
 }
 
 export interface Posted {
@@ -129,4 +125,25 @@ export async function between(t: TestContext, url: string, isLost: (answer: numb
     })
   })
   return `${await listenOn(t, proxy)}/events`
+}
+
+/** How many items the collection has. */
+export async function countAt(url: string): Promise<number> {
+  return JSON.parse(await (await fetch(url)).text()).item_count
+}
+
+/** A push that is killed at random moments, and started again until it is done, doubles nothing and loses nothing. */
+export async function killPushes(t: TestContext, { items, kills }: { items: number; kills: number }): Promise<void> {
+  const { directory, url, stored } = await serveEvents(t)
+  writeFileSync(join(directory, 'events.ndjson'), eventLines(items))
+  for (let round = 0; round < kills; round++) {
+    const cli = startPush(t, directory, url, 'events.ndjson', '--batch', '20')
+    const target = (await countAt(url)) + Math.floor((Math.random() * items) / 6)
+    while (cli.child.exitCode === null && (await countAt(url)) < target) await sleep(1)
+    cli.child.kill('SIGKILL')
+    await cli.ends()
+  }
+  const last = await push(directory, url, 'events.ndjson', '--batch', '20')
+  assert.equal(last.status, 0, last.stderr)
+  assert.equal(await stored(), eventLines(items))
 }

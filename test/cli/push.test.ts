@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { parseTarget } from '../../src/cli/remote-collection.ts'
-import { eventLines, storedLines } from './items.ts'
+import { eventLines } from './items.ts'
 import {
   addToken,
   between,
-  createEvents,
+  killPushes,
   push,
   pushInput,
   record,
@@ -17,15 +16,10 @@ import {
   startPush,
   TOKEN,
 } from './push-servers.ts'
-import { runCli, startServer, workDirectory } from './run-cli.ts'
+import { runInside, workDirectory } from './run-cli.ts'
 
 const AGAIN =
   'Run the same command again within 24 hours, with the same file and token, to continue: nothing is appended twice.'
-
-/** How many items the collection has. */
-async function countAt(url: string): Promise<number> {
-  return JSON.parse(await (await fetch(url)).text()).item_count
-}
 
 describe('reams push', () => {
   it('appends the items of a file, byte for byte and in order, and says how many the collection has', async (t) => {
@@ -124,36 +118,8 @@ describe('reams push', () => {
     )
   })
 
-  it('killed at any moment and started again until it is done doubles nothing and loses nothing', async (t) => {
-    const { directory, url, stored } = await serveEvents(t)
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(3000))
-    for (let round = 0; round < 4; round++) {
-      const cli = startPush(t, directory, url, 'events.ndjson', '--batch', '20')
-      const target = (await countAt(url)) + Math.floor(Math.random() * 500)
-      while (cli.child.exitCode === null && (await countAt(url)) < target) await sleep(1)
-      cli.child.kill('SIGKILL')
-      await cli.ends()
-    }
-    const last = await push(directory, url, 'events.ndjson', '--batch', '20')
-    assert.equal(last.status, 0, last.stderr)
-    assert.equal(await stored(), eventLines(3000))
-  })
-
-  it('goes on by itself when the server is killed and started again', async (t) => {
-    const directory = workDirectory(t)
-    await (await createEvents(directory)).close()
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(3000))
-    const { cli: server, url } = await startServer(t, [], { in: directory })
-    const cli = startPush(t, directory, `${url}/events`, 'events.ndjson', '--batch', '10', '--retries', '100')
-    while ((await countAt(`${url}/events`)) === 0) await sleep(5)
-    server.child.kill('SIGKILL')
-    await server.ends()
-    await startServer(t, ['--port', new URL(url).port], { in: directory })
-    const { status, stderr } = await cli.ends()
-    assert.equal(status, 0, stderr)
-    assert.match(stderr, /^reams: The connection failed: POST .*; sending again in \d+ ms \(retry 1\)\.\n/)
-    assert.equal(await storedLines(directory, 'events'), eventLines(3000))
-  })
+  it('killed at any moment and started again until it is done doubles nothing and loses nothing', (t) =>
+    killPushes(t, { items: 600, kills: 1 }))
 
   for (const [signal, status] of [
     ['SIGINT', 130],
@@ -218,7 +184,7 @@ describe('a push that fails', () => {
     ]
     for (const [token, to, status, message] of cases) {
       const words = ['push', to, 'events.ndjson', '--retries', '1']
-      const result = await runCli(words, { in: directory, variables: { REAMS_TOKEN: token } })
+      const result = await runInside(words, { in: directory, variables: { REAMS_TOKEN: token } })
       assert.equal(result.status, status, result.stderr)
       assert.match(result.stderr, message)
       assert.doesNotMatch(result.stderr, /reams_\w/)

@@ -2,11 +2,11 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { getPriority, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { TestContext } from 'node:test'
+import { after } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
@@ -178,24 +178,51 @@ function collect(stream: NodeJS.WriteStream): (() => string) & Disposable {
   return Object.assign(() => Buffer.concat(chunks).toString(), { [Symbol.dispose]: restore })
 }
 
-/** A running server and its address. */
-export async function startServer(t: TestContext, words: readonly string[], options: CliOptions) {
-  const cli = new RunningCli(['serve', '--port', '0', ...words], options)
-  t.after(() => cli.child.kill('SIGKILL'))
+/** What ends something after its use: the context of a test, or that of a suite. */
+export interface Scope {
+  after(end: () => unknown): void
+}
+
+/** For what all tests of a suite share. To be called in the suite, not in one of its hooks. */
+export function suiteScope(): Scope {
+  const ends: (() => unknown)[] = []
+  after(async () => {
+    for (const end of ends) await end()
+  })
+  return { after: (end) => ends.push(end) }
+}
+
+/** Runs the program until the test is over, if it does not end before. */
+export function startCli(scope: Scope, words: readonly string[], options: CliOptions): RunningCli {
+  const cli = new RunningCli(words, options)
+  scope.after(() => cli.child.kill('SIGKILL'))
+  return cli
+}
+
+/** A running server and its address, which is that of its port if it has a base URL. */
+export async function startServer(scope: Scope, words: readonly string[], options: CliOptions) {
+  const cli = startCli(scope, ['serve', '--port', '0', ...words], options)
   await cli.prints('Ctrl-C stops it.')
-  const url = /http:\/\/[^/\s]+/.exec(cli.stdout)?.[0] ?? ''
-  return { cli, url, get: (path: string) => fetch(`${url}${path}`) }
+  const port = /\(port (\d+) of /.exec(cli.stdout)?.[1]
+  const url = port ? `http://127.0.0.1:${port}` : (/https?:\/\/[^/\s]+/.exec(cli.stdout)?.[0] ?? '')
+  return { cli, url, port: Number(new URL(url).port), get: (path: string) => fetch(`${url}${path}`) }
+}
+
+/** The processes that a process has started. */
+export function childrenOf(pid = 0): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children.trim().split(' ').filter(Boolean).map(Number)
 }
 
 /**
  * A directory that is gone after the test; the program puts its temporary files into one within it. Programs that still run there
  * are killed first: they could create files meanwhile, and keep the process of the tests from ending.
  */
-export function workDirectory(t: TestContext): string {
+export function workDirectory(scope: Scope): string {
   const path = mkdtempSync(join(tmpdir(), 'reams-test-'))
   const programs = new Set<ChildProcess>()
   running.set(path, programs)
-  t.after(async () => {
+  scope.after(async () => {
     await Promise.all([...programs].map((program) => program.kill('SIGKILL') && once(program, 'exit')))
     rmSync(path, { recursive: true, force: true, maxRetries: 10 })
   })

@@ -4,24 +4,32 @@ import { once } from 'node:events'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { before, describe, it } from 'node:test'
 import { collectionMetrics, MAX_COLLECTIONS } from '../../src/cli/commands/serve/metrics.ts'
 import { inlineCodeOf, tablesOf } from '../markdown.ts'
-import { askRaw, openSocket, readToEnd } from '../service/raw-http.ts'
+import { askRaw, openSocket, readToEnd, refusesConnections } from '../service/raw-http.ts'
 import { freePort } from '../store/free-port.ts'
 import { openPostgresForTest } from '../store/postgres-engine.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startProxy } from '../store/tcp-proxy.ts'
+import { waitUntil } from '../wait-until.ts'
 import { eventLines, putLines, withStore } from './items.ts'
-import { type CliOptions, RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
+import {
+  type CliOptions,
+  childrenOf,
+  type RunningCli,
+  runInside,
+  type Scope,
+  startCli,
+  startServer,
+  suiteScope,
+  workDirectory,
+} from './run-cli.ts'
 
 const PAGE = new URL('../../docs/reference/metrics.md', import.meta.url)
 
-async function directoryWithEvents(t: TestContext): Promise<string> {
-  const directory = workDirectory(t)
+async function putEvents(directory: string): Promise<void> {
   await putLines(directory, 'events', eventLines(10), { keyField: 'id' })
-  return directory
 }
 
 async function noteFollowing(directory: string, name: string, asOf: number): Promise<void> {
@@ -30,7 +38,7 @@ async function noteFollowing(directory: string, name: string, asOf: number): Pro
 }
 
 /** A running server with an admin port, and what can be asked there. */
-async function startWatched(t: TestContext, words: readonly string[], options: CliOptions) {
+async function startWatched(t: Scope, words: readonly string[], options: CliOptions) {
   const server = await startServer(t, ['--admin-port', '0', '--log-requests', 'none', ...words], options)
   const adminUrl = /For operators: (http:\/\/[^/]+)/.exec(server.cli.stdout)?.[1] ?? assert.fail(server.cli.stdout)
   const admin = (path: string, init?: RequestInit) => fetch(adminUrl + path, init)
@@ -58,10 +66,6 @@ function sumOf(samples: ReadonlyMap<string, number>, name: string): number {
   return [...samples].reduce((sum, [each, value]) => (each.startsWith(`${name}{`) ? sum + value : sum), 0)
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(20)
-}
-
 async function writeTokenFor(directory: string): Promise<string> {
   const words = ['token', 'create', '--name', 'writer', '--scope', 'write:events']
   return (await runInside(words, { in: directory })).stdout.trim()
@@ -72,13 +76,34 @@ function postTo(url: string, token: string, body: string): Promise<Response> {
   return fetch(`${url}/events`, { method: 'POST', headers, body })
 }
 
-function childrenOf(pid = 0): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
-}
-
 describe('the admin port', () => {
-  it('tells that the service is alive and ready, and has metrics; for GET and HEAD, and nothing else', async (t) => {
-    const { admin, adminPort } = await startWatched(t, [], { in: await directoryWithEvents(t) })
+  const scope = suiteScope()
+  const directory = workDirectory(scope)
+  let server: Awaited<ReturnType<typeof startWatched>>
+  let token = ''
+
+  before(async () => {
+    await putEvents(directory)
+    await putLines(directory, 'secrets', eventLines(3), { isPrivate: true })
+    token = await writeTokenFor(directory)
+    server = await startWatched(scope, ['--shutdown-timeout', '60s'], { in: directory })
+  })
+
+  it('shows the connections, and the requests that run and wait', async () => {
+    const { port, metrics } = server
+    // The first that connects.
+    const socket = await openSocket(port)
+    const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`
+    socket.write(`POST /events HTTP/1.1\r\n${head}\r\nContent-Length: 20\r\n\r\n{"id":`)
+    await waitUntil(async () => (await metrics()).get('http_requests_running') === 1)
+    assert.equal((await metrics()).get('http_connections'), 1)
+    socket.end()
+    await readToEnd(socket)
+    await waitUntil(async () => (await metrics()).get('http_connections') === 0)
+  })
+
+  it('tells that the service is alive and ready, and has metrics; for GET and HEAD, and nothing else', async () => {
+    const { admin, adminPort } = server
     for (const path of ['/live', '/ready']) {
       const response = await admin(path)
       assert.deepEqual([response.status, await response.text()], [200, 'ok\n'])
@@ -106,10 +131,8 @@ describe('the admin port', () => {
     }
   })
 
-  it('counts exactly what was asked, answered, read and written', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const token = await writeTokenFor(directory)
-    const { url, metrics } = await startWatched(t, [], { in: directory })
+  it('counts exactly what was asked, answered, read and written', async () => {
+    const { url, metrics } = server
     const before = await metrics()
     let bytes = 0
     for (let count = 0; count < 3; count++) {
@@ -127,7 +150,7 @@ describe('the admin port', () => {
     assert.equal(grew(`http_response_bytes_total${labels}`), bytes)
     assert.equal(grew('http_requests_total{method="POST",route="/:collection",status="201"}'), 1)
     assert.equal(grew('http_requests_total{method="GET",route="/:collection/:key",status="404"}'), 1)
-    assert.equal(sumOf(after, 'http_requests_total'), 5)
+    assert.equal(sumOf(after, 'http_requests_total') - sumOf(before, 'http_requests_total'), 5)
     assert.deepEqual(
       [grew('reams_page_cache_total{result="miss"}'), grew('reams_page_cache_total{result="hit"}')],
       [1, 2],
@@ -141,27 +164,12 @@ describe('the admin port', () => {
       assert.equal(after.get(name), 0, name)
     assert.deepEqual(
       [after.get('reams_workers'), after.get('reams_store_up'), after.get('reams_collections')],
-      [1, 1, 1],
+      [1, 1, 2],
     )
   })
 
-  it('shows the connections, and the requests that run and wait', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const token = await writeTokenFor(directory)
-    const { url, metrics } = await startWatched(t, [], { in: directory })
-    const socket = await openSocket(Number(new URL(url).port))
-    const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`
-    socket.write(`POST /events HTTP/1.1\r\n${head}\r\nContent-Length: 20\r\n\r\n{"id":`)
-    await until(async () => (await metrics()).get('http_requests_running') === 1)
-    assert.equal((await metrics()).get('http_connections'), 1)
-    socket.end()
-    await readToEnd(socket)
-    await until(async () => (await metrics()).get('http_connections') === 0)
-  })
-
-  it('makes no new time series for strange methods and paths', async (t) => {
-    const { url, get, metrics } = await startWatched(t, [], { in: await directoryWithEvents(t) })
-    const port = Number(new URL(url).port)
+  it('makes no new time series for strange methods and paths', async () => {
+    const { port, get, metrics } = server
     const ask = async (round: number) => {
       for (const method of ['PROPFIND', 'MKCOL', 'PURGE', 'M-SEARCH', `BREW${round}`])
         await askRaw(port, `${method} /x${round} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
@@ -174,13 +182,11 @@ describe('the admin port', () => {
     for (const round of [2, 3]) await ask(round)
     assert.deepEqual(await names(), first)
     const methods = new Set(first.map((name) => /method="(.*?)"/.exec(name)?.[1]).filter(Boolean))
-    assert.deepEqual([...methods].toSorted(), ['GET', 'other'])
+    assert.deepEqual([...methods].toSorted(), ['GET', 'POST', 'other'])
   })
 
-  it('shows private names, and the public port does not', async (t) => {
-    const directory = await directoryWithEvents(t)
-    await putLines(directory, 'secrets', eventLines(3), { isPrivate: true })
-    const { get, admin, metrics } = await startWatched(t, [], { in: directory })
+  it('shows private names, and the public port does not', async () => {
+    const { get, admin, metrics } = server
     assert.equal((await metrics()).get('reams_collection_items{collection="secrets"}'), 3)
     for (const path of ['/metrics', '/live', '/ready', '/-/metrics', '/-/health'])
       assert.doesNotMatch(await (await get(path)).text(), /secrets|http_requests_total/)
@@ -209,17 +215,15 @@ describe('the admin port', () => {
     assert.equal(metrics[1]?.values[0]?.value, MAX_COLLECTIONS + 1)
   })
 
-  it('tells of collections that follow something how far behind they are, while they do', async (t) => {
-    const directory = await directoryWithEvents(t)
-    await putLines(directory, 'venues', eventLines(3))
+  it('tells of collections that follow something how far behind they are, while they do', async () => {
+    const { metrics } = server
     const asOf = Date.now() - 400_000
     await noteFollowing(directory, 'events', asOf)
-    const { metrics } = await startWatched(t, [], { in: directory })
     const first = await metrics()
     assert.equal(first.get('reams_follow_waiting_rows{collection="events"}'), 7)
     const behind = first.get('reams_follow_behind_seconds{collection="events"}') ?? 0
     assert.ok(behind >= 400 && behind <= (Date.now() - asOf) / 1000)
-    assert.equal(first.has('reams_follow_waiting_rows{collection="venues"}'), false)
+    assert.equal(first.has('reams_follow_waiting_rows{collection="secrets"}'), false)
     await withStore(directory, false, (store) => store.noteFollowing('events', null))
     assert.deepEqual(
       [...(await metrics()).keys()].filter((name) => name.startsWith('reams_follow_')),
@@ -227,9 +231,8 @@ describe('the admin port', () => {
     )
   })
 
-  it('is not ready while the store cannot be read', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const { admin, ready, metrics } = await startWatched(t, [], { in: directory })
+  it('is not ready while the store cannot be read', async () => {
+    const { admin, ready, metrics } = server
     const path = join(directory, 'reams.db')
     renameSync(path, `${path}.away`)
     const away = await admin('/ready')
@@ -239,6 +242,21 @@ describe('the admin port', () => {
     assert.equal((await metrics()).get('reams_store_up'), 0)
     renameSync(`${path}.away`, path)
     assert.equal(await ready(), 200)
+  })
+
+  it('answers until the last request is answered', async () => {
+    const { cli, port, admin } = server
+    const socket = await openSocket(port)
+    const body = '{"id":99}'
+    const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`
+    socket.write(`POST /events HTTP/1.1\r\n${head}\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
+    await once(socket, 'data')
+    cli.child.kill('SIGTERM')
+    await refusesConnections(port)
+    assert.deepEqual([(await admin('/live')).status, (await admin('/ready')).status], [200, 503])
+    socket.write(body)
+    assert.match(String(await readToEnd(socket)), /^HTTP\/1\.1 201 /)
+    assert.equal((await cli.ends()).status, 0)
   })
 
   it('is not ready while PostgreSQL is away or silent, and ready when it is back', async (t) => {
@@ -255,66 +273,29 @@ describe('the admin port', () => {
     assert.deepEqual([await ready(), (await admin('/live')).status], [503, 200])
     assert.equal((await metrics()).get('reams_store_up'), 0)
     proxy.isOpen = true
-    await until(async () => (await ready()) === 200)
+    await waitUntil(async () => (await ready()) === 200)
     proxy.judge = () => 'swallow'
     assert.deepEqual([await ready(), (await admin('/live')).status], [503, 200])
     assert.equal((await metrics()).get('reams_store_up'), 0)
     proxy.judge = () => 'pass'
     proxy.cutAll()
-    await until(async () => (await ready()) === 200)
+    await waitUntil(async () => (await ready()) === 200)
     assert.equal((await cli.stop()).status, 0)
   })
 
-  it('is not ready from SIGTERM on, while the service still answers', async (t) => {
-    for (const workers of ['1', '2']) {
-      const words = ['--drain-delay', '60s', '--workers', workers]
-      const { cli, get, admin, ready } = await startWatched(t, words, { in: await directoryWithEvents(t) })
-      assert.equal(await ready(), 200)
-      cli.child.kill('SIGTERM')
-      await until(async () => (await ready()) === 503)
-      assert.equal(await (await admin('/ready')).text(), 'draining\n')
-      assert.deepEqual([(await get('/events')).status, (await admin('/live')).status], [200, 200])
-      assert.equal((await admin('/metrics')).status, 200)
-      // The second one does not wait.
-      assert.equal((await cli.stop()).status, 143)
-    }
-  })
-
-  it('answers until the last request is answered', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const token = await writeTokenFor(directory)
-    const { cli, url, admin } = await startWatched(t, ['--shutdown-timeout', '60s'], { in: directory })
-    const socket = await openSocket(Number(new URL(url).port))
-    const body = '{"id":11}'
-    const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`
-    socket.write(`POST /events HTTP/1.1\r\n${head}\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
-    await once(socket, 'data')
-    cli.child.kill('SIGTERM')
-    const isClosed = () =>
-      fetch(`${url}/events`).then(
-        () => false,
-        () => true,
-      )
-    await until(isClosed)
-    assert.deepEqual([(await admin('/live')).status, (await admin('/ready')).status], [200, 503])
-    socket.write(body)
-    assert.match(String(await readToEnd(socket)), /^HTTP\/1\.1 201 /)
-    assert.equal((await cli.ends()).status, 0)
-  })
-
-  it('is alive, and not ready, while files are loaded', async (t) => {
+  it('is alive, and not ready, while files are loaded, and again from SIGTERM on, while the service still answers', async (t) => {
     const directory = workDirectory(t)
     const pipe = join(directory, 'a.ndjson')
     assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
     const adminPort = await freePort()
-    const words = ['serve', 'a.ndjson', '--port', '0', '--admin-port', String(adminPort)]
-    const cli = new RunningCli(words, { in: directory })
-    t.after(() => cli.child.kill('SIGKILL'))
+    const words = ['serve', pipe, '--port', '0', '--admin-port', String(adminPort), '--drain-delay', '60s']
+    const cli = startCli(t, words, { in: directory })
+    const admin = (path: string) => fetch(`http://127.0.0.1:${adminPort}${path}`)
     const ask = async (path: string) => {
-      const response = await fetch(`http://127.0.0.1:${adminPort}${path}`)
+      const response = await admin(path)
       return [response.status, await response.text()]
     }
-    await until(() =>
+    await waitUntil(() =>
       ask('/live').then(
         () => true,
         () => false,
@@ -326,15 +307,41 @@ describe('the admin port', () => {
     writeFileSync(pipe, eventLines(2))
     await cli.prints('Ctrl-C stops it.')
     assert.deepEqual(await ask('/ready'), [200, 'ok\n'])
-    assert.equal((await cli.stop()).status, 0)
+    await assertDrains(cli, admin)
   })
 })
 
-describe('the metrics of several workers', () => {
-  const requests = 'http_requests_total{method="GET",route="/:collection",status="200"}'
+/** Tells the server twice to stop: the first time it only drains. */
+async function assertDrains(cli: RunningCli, admin: (path: string) => Promise<Response>): Promise<void> {
+  cli.child.kill('SIGTERM')
+  await waitUntil(async () => (await admin('/ready')).status === 503)
+  assert.equal(await (await admin('/ready')).text(), 'draining\n')
+  const url = /http:\/\/[^/\s]+/.exec(cli.stdout)?.[0]
+  assert.deepEqual([(await fetch(`${url}/`)).status, (await admin('/live')).status], [200, 200])
+  assert.equal((await admin('/metrics')).status, 200)
+  // The second one does not wait.
+  assert.equal((await cli.stop('SIGINT')).status, 130)
+}
 
-  it('are those of all together, also when one hangs, and never less when one has ended', async (t) => {
-    const { cli, url, metrics } = await startWatched(t, ['--workers', '2'], { in: await directoryWithEvents(t) })
+describe('the metrics of several workers', () => {
+  const scope = suiteScope()
+  const directory = workDirectory(scope)
+  let server: Awaited<ReturnType<typeof startWatched>>
+
+  before(async () => {
+    await putEvents(directory)
+    await noteFollowing(directory, 'events', Date.now())
+    await withStore(directory, false, async (store) => {
+      const load = await store.load('mirror', { isMirroring: true })
+      await load.commit({ url: 'https://data.example/events', position: 'a' })
+    })
+    await noteFollowing(directory, 'mirror', Date.now())
+    server = await startWatched(scope, ['--workers', '2', '--drain-delay', '60s'], { in: directory })
+  })
+
+  it('are those of all together, also when one hangs, and never less when one has ended', async () => {
+    const { cli, url, metrics } = server
+    const requests = 'http_requests_total{method="GET",route="/:collection",status="200"}'
     const ask = async (count: number) => {
       for (let sent = 0; sent < count; sent++)
         await (await fetch(`${url}/events`, { headers: { Connection: 'close' } })).arrayBuffer()
@@ -350,24 +357,15 @@ describe('the metrics of several workers', () => {
     process.kill(one, 'SIGSTOP')
     assert.equal((await metrics()).get(requests), 40)
     process.kill(one, 'SIGKILL')
-    await until(async () => (await metrics()).get('reams_workers') === 1 || cli.stderr.includes('A worker ended'))
+    await waitUntil(async () => (await metrics()).get('reams_workers') === 1 || cli.stderr.includes('A worker ended'))
     assert.equal((await metrics()).get(requests), 40)
-    await until(async () => (await metrics()).get('reams_workers') === 2)
+    await waitUntil(async () => (await metrics()).get('reams_workers') === 2)
     await ask(10)
     assert.equal((await metrics()).get(requests), 50)
   })
-})
 
-describe('the page about metrics', () => {
-  it('lists every metric with its type and its labels', async (t) => {
-    const directory = await directoryWithEvents(t)
-    await noteFollowing(directory, 'events', Date.now())
-    await withStore(directory, false, async (store) => {
-      const load = await store.load('mirror', { isMirroring: true })
-      await load.commit({ url: 'https://data.example/events', position: 'a' })
-    })
-    await noteFollowing(directory, 'mirror', Date.now())
-    const { get, admin } = await startWatched(t, ['--workers', '2'], { in: directory })
+  it('are all on the page about metrics, with their types and labels', async () => {
+    const { get, admin } = server
     await (await get('/events')).arrayBuffer()
     const text = await (await admin('/metrics')).text()
     const types = new Map([...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]))
@@ -387,6 +385,8 @@ describe('the page about metrics', () => {
     const byName = (rows: unknown[][]) => rows.toSorted((a, b) => String(a[0]).localeCompare(String(b[0])))
     assert.deepEqual(byName(shown), byName(served))
   })
+
+  it('are there until all have ended', () => assertDrains(server.cli, server.admin))
 })
 
 describe('wrong settings of the admin port', () => {
@@ -425,7 +425,7 @@ describe('wrong settings of the admin port', () => {
     const address = taken.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
     const words = ['serve', 'broken.ndjson', '--port', '0', '--admin-port', String(port)]
-    const { status, stderr } = await runCli(words, { in: directory })
+    const { status, stderr } = await runInside(words, { in: directory })
     assert.equal(status, 2)
     assert.match(
       stderr,

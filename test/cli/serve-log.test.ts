@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { before, describe, it } from 'node:test'
+import { openLog } from '../../src/cli/commands/serve/log.ts'
 import { readableLine } from '../../src/cli/commands/serve/log-line.ts'
+import { type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 import { openSocket, readToEnd } from '../service/raw-http.ts'
+import { waitUntil } from '../wait-until.ts'
 import { eventLines, putLines } from './items.ts'
-import { runInside, startServer, workDirectory } from './run-cli.ts'
+import { runInside, startServer, suiteScope, workDirectory } from './run-cli.ts'
 
 type Line = Record<string, unknown>
 
@@ -17,27 +20,45 @@ function linesOf(text: string): Line[] {
     .map((line) => JSON.parse(line) as Line)
 }
 
-async function directoryWithEvents(t: TestContext): Promise<string> {
-  const directory = workDirectory(t)
-  await putLines(directory, 'events', eventLines(10), { keyField: 'id' })
-  return directory
-}
-
-/** What is logged while these paths are asked for. */
-async function loggedBy(t: TestContext, words: readonly string[], paths: readonly string[]): Promise<Line[]> {
-  const { cli, get } = await startServer(t, words, { in: await directoryWithEvents(t) })
-  for (const path of paths) await (await get(path)).arrayBuffer()
-  return linesOf((await cli.stop()).stderr)
-}
-
 describe('the log of serve', () => {
-  it('has a line of JSON for every request, complete when the server is told to stop', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const { cli, url } = await startServer(t, [], { in: directory })
+  const scope = suiteScope()
+  const directory = workDirectory(scope)
+  const password = `p@ss/${randomBytes(12).toString('hex')}`
+  const variables = { PGPASSWORD: password, REAMS_TOKEN: `reams_${'t'.repeat(43)}` }
+  let server: Awaited<ReturnType<typeof startServer>>
+  let requests = 0
+
+  before(async () => {
+    await putLines(directory, 'events', eventLines(10), { keyField: 'id' })
+    const words = ['--log-level', 'trace', '--trust-proxy', '127.0.0.1', '--write-rate-limit', '2/h']
+    const under = ['sh', '-c', 'exec "$0" "$@" 2>>log']
+    server = await startServer(scope, words, { in: directory, variables, under })
+  })
+
+  const logged = () => readFileSync(join(directory, 'log'), 'utf8')
+
+  async function ask(path: string, init: RequestInit = {}): Promise<ArrayBuffer> {
+    requests++
+    return (await fetch(server.url + path, init)).arrayBuffer()
+  }
+
+  async function writeToken(name: string): Promise<string> {
+    const words = ['token', 'create', '--name', name, '--scope', 'write:events']
+    return (await runInside(words, { in: directory })).stdout.trim()
+  }
+
+  /** The lines of requests with an ID, once there are so many. */
+  async function linesOfRequest(id: string, count = 1): Promise<Line[]> {
+    const lines = () => linesOf(logged()).filter((line) => line['request_id'] === id)
+    await waitUntil(() => lines().length >= count)
+    return lines()
+  }
+
+  it('has a line of JSON for every request', async () => {
     const headers = { 'X-Request-Id': 'one', 'Accept-Encoding': 'identity' }
-    const length = (await (await fetch(`${url}/events?page=1&a=b`, { headers })).arrayBuffer()).byteLength
-    await (await fetch(`${url}/events`, { headers })).arrayBuffer()
-    const [first, second, ...others] = linesOf((await cli.stop()).stderr)
+    const length = (await ask('/events?page=1&a=b', { headers })).byteLength
+    await ask('/events', { headers })
+    const [first, second, ...others] = await linesOfRequest('one', 2)
     assert.deepEqual(others, [])
     const { time, pid, duration_ms: duration, ...rest } = first ?? assert.fail()
     assert.deepEqual([new Date(String(time)).toISOString(), typeof pid, typeof duration], [time, 'number', 'number'])
@@ -58,46 +79,87 @@ describe('the log of serve', () => {
     assert.equal(second?.['cache'], 'hit')
   })
 
-  it('tells how long a request has waited for a change because it preferred to, which does not make it a slow one', async (t) => {
-    const waited = async (...words: string[]) => {
-      const { cli, url } = await startServer(t, words, { in: await directoryWithEvents(t) })
-      const headers = { 'If-None-Match': '*', Prefer: 'wait=2' }
-      assert.equal((await fetch(`${url}/events`, { headers })).status, 304)
-      return linesOf((await cli.stop()).stderr)
-    }
-    const [line, ...others] = await waited()
-    assert.deepEqual(others, [])
-    const { waited_ms: waitedMs, duration_ms: durationMs } = line ?? assert.fail()
+  it('tells how long a request has waited for a change because it preferred to', async () => {
+    await ask('/events', { headers: { 'If-None-Match': '*', Prefer: 'wait=1', 'X-Request-Id': 'waiting' } })
+    const [{ status, waited_ms: waitedMs, duration_ms: durationMs } = assert.fail()] = await linesOfRequest('waiting')
+    assert.equal(status, 304)
     assert.ok(Number(waitedMs) > 0 && Number(waitedMs) < Number(durationMs))
-    // On a busy machine it may be slow besides.
-    for (const slow of await waited('--log-requests', 'slow'))
-      assert.ok(Number(slow['duration_ms']) - Number(slow['waited_ms']) > 1_000)
   })
 
-  it('has all requests, those that fail or are slow, those that fail, or none', async (t) => {
-    const statuses = async (...words: string[]) =>
-      (await loggedBy(t, words, ['/events', '/nope'])).map(({ status }) => status)
-    assert.deepEqual(await statuses('--log-requests', 'all'), [200, 404])
-    assert.deepEqual(await statuses('--log-requests', 'slow'), [404])
-    assert.deepEqual(await statuses('--log-requests', 'errors'), [404])
-    assert.deepEqual(await statuses('--log-requests', 'none'), [])
-    assert.deepEqual(await statuses('--log-level', 'warn'), [])
-    assert.deepEqual(await statuses('--sample'), [404], 'the sample is served for a look')
-  })
-
-  it('names the client itself behind a trusted proxy, and the token also of what a limit refuses', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const { stdout } = await runInside(['token', 'create', '--name', 'app', '--scope', 'read:*'], { in: directory })
-    const [token = ''] = /reams_[\w-]{43}/.exec(stdout) ?? assert.fail(stdout)
-    const words = ['--trust-proxy', '127.0.0.1', '--rate-limit', '1/h']
-    const { cli, url } = await startServer(t, words, { in: directory })
-    const headers = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '203.0.113.9, 2001:db8::7' }
-    for (let count = 0; count < 2; count++) await (await fetch(`${url}/events`, { headers })).arrayBuffer()
-    const lines = linesOf((await cli.stop()).stderr)
+  it('names the client itself behind a trusted proxy, and the token also of what a limit refuses', async () => {
+    const Authorization = `Bearer ${await writeToken('app')}`
+    const headers = { Authorization, 'X-Forwarded-For': '203.0.113.9, 2001:db8::7', 'X-Request-Id': 'limited' }
+    for (const id of [11, 12, 13])
+      await ask('/events', {
+        method: 'POST',
+        headers: { ...headers, 'Content-Type': 'application/json' },
+        body: `{"id":${id}}`,
+      })
     assert.deepEqual(
-      lines.map((line) => [line['status'], line['token'], line['remote_address']]),
-      [200, 429].map((status) => [status, 'app', '2001:db8::7']),
+      (await linesOfRequest('limited', 3)).map((line) => [line['status'], line['token'], line['remote_address']]),
+      [201, 201, 429].map((status) => [status, 'app', '2001:db8::7']),
     )
+  })
+
+  it('is whole when the server was told to stop, and never has a token, a password or what authorizes', async () => {
+    const secret = password.slice(-24)
+    const token = await writeToken('nightly')
+    const basic = Buffer.from('user:pass').toString('base64')
+    const places = [
+      ...[token, token.replace('_', '%5f'), token.slice(0, -1), variables.REAMS_TOKEN],
+      ...[encodeURIComponent(password), encodeURIComponent(password).toLowerCase(), `/me:${secret}@host`],
+      ...[`Bearer%20${basic}`, `postgres:%2F%2Fme:${secret}@host`, `%zz?password=${secret}`, `password%3D${secret}`],
+    ]
+    for (const place of places)
+      for (const target of [`/${place}`, `/events/${place}`, `/events?token=${place}`])
+        for (const Authorization of [`Bearer ${token}`, `Basic ${basic}`])
+          await ask(target, { headers: { Authorization, 'X-Request-Id': place, Cookie: `t=${place}` } })
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    for (const body of [JSON.stringify({ id: 'new', token, secret }), token])
+      await ask('/events', { method: 'POST', headers, body })
+    const socket = await openSocket(server.port)
+    socket.end(`GET http://me:${secret}@host/${token} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await readToEnd(socket)
+    const { status, stdout } = await server.cli.stop()
+    assert.equal(status, 0)
+    const log = logged()
+    for (const each of [token.slice(6, -1), secret, basic, variables.REAMS_TOKEN])
+      assert.ok(!(log + stdout).includes(each), `${each} in ${log}`)
+    const lines = linesOf(log)
+    assert.equal(lines.length, requests + 1)
+    assert.ok(lines.some(({ token: name, method }) => name === 'nightly' && method === 'POST'))
+  })
+
+  it('has all requests, those that fail or are slow, those that fail, or none', async () => {
+    const usual = { method: 'GET', path: '/', route: '/', status: 200, durationMs: 1, bytes: 0, remoteAddress: '::1' }
+    const records = [
+      { ...usual, requestId: 'quick' },
+      { ...usual, requestId: 'slow', durationMs: 1_500 },
+      { ...usual, requestId: 'waiting', durationMs: 2_500, waitedMs: 2_000 },
+      { ...usual, requestId: 'wrong', status: 404 },
+      { ...usual, requestId: 'broken', status: 500 },
+    ]
+    const loggedWith = async (flags: Flags, isQuick = false) => {
+      const path = join(directory, 'some.log')
+      const descriptor = openSync(path, 'w')
+      const log = openLog(
+        new SettingValues(['logRequests', 'logLevel', 'store', 'tableFrom'], flags, {}),
+        isQuick,
+        descriptor,
+      )
+      for (const record of records) log.onRequestEnd?.(record)
+      await log[Symbol.asyncDispose]()
+      closeSync(descriptor)
+      return linesOf(readFileSync(path, 'utf8')).map((line) => line['request_id'])
+    }
+    const all = records.map(({ requestId }) => requestId)
+    assert.deepEqual(await loggedWith({}), all)
+    assert.deepEqual(await loggedWith({ logRequests: 'all' }, true), all)
+    assert.deepEqual(await loggedWith({ logRequests: 'slow' }), ['slow', 'wrong', 'broken'])
+    assert.deepEqual(await loggedWith({ logRequests: 'errors' }), ['wrong', 'broken'])
+    assert.deepEqual(await loggedWith({}, true), ['wrong', 'broken'])
+    assert.deepEqual(await loggedWith({ logRequests: 'none' }), [])
+    assert.deepEqual(await loggedWith({ logLevel: 'warn' }), ['broken'])
   })
 
   it('refuses a level or a choice that there is not, and says which there are', async (t) => {
@@ -111,7 +173,6 @@ describe('the log of serve', () => {
   })
 
   it('has whole lines of all workers, also in a pipe that is read late', async (t) => {
-    const directory = await directoryWithEvents(t)
     const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
     cli.child.stderr?.pause()
     const path = `/events/${'x'.repeat(900)}`
@@ -126,42 +187,6 @@ describe('the log of serve', () => {
     assert.equal(new Set(lines.map(({ pid }) => pid)).size, 2)
   })
 
-  it('never has a token, a password or what authorizes, wherever it stands', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const password = `p@ss/${randomBytes(12).toString('hex')}`
-    const secret = password.slice(-24)
-    const { stdout } = await runInside(['token', 'create', '--name', 'nightly', '--scope', 'write:events'], {
-      in: directory,
-    })
-    const [token = ''] = /reams_[\w-]{43}/.exec(stdout) ?? assert.fail(stdout)
-    const variables = { PGPASSWORD: password, REAMS_TOKEN: `reams_${'t'.repeat(43)}` }
-    const { cli, url } = await startServer(t, ['--log-level', 'trace'], { in: directory, variables })
-    const basic = Buffer.from('user:pass').toString('base64')
-    const places = [
-      ...[token, token.replace('_', '%5f'), token.slice(0, -1), variables.REAMS_TOKEN],
-      ...[encodeURIComponent(password), encodeURIComponent(password).toLowerCase(), `/me:${secret}@host`],
-      ...[`Bearer%20${basic}`, `postgres:%2F%2Fme:${secret}@host`, `%zz?password=${secret}`, `password%3D${secret}`],
-    ]
-    for (const place of places)
-      for (const target of [`/${place}`, `/events/${place}`, `/events?token=${place}`])
-        for (const Authorization of [`Bearer ${token}`, `Basic ${basic}`])
-          await (
-            await fetch(url + target, { headers: { Authorization, 'X-Request-Id': place, Cookie: `t=${place}` } })
-          ).arrayBuffer()
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-    const bodies = [JSON.stringify({ id: 'new', token, secret }), token]
-    for (const body of bodies) await (await fetch(`${url}/events`, { method: 'POST', headers, body })).arrayBuffer()
-    const socket = await openSocket(Number(new URL(url).port))
-    socket.end(`GET http://me:${secret}@host/${token} HTTP/1.1\r\nHost: a\r\n\r\n`)
-    await readToEnd(socket)
-    const { stderr, stdout: printed } = await cli.stop()
-    for (const each of [token.slice(6, -1), secret, basic, variables.REAMS_TOKEN])
-      assert.ok(!(stderr + printed).includes(each), `${each} in ${stderr}`)
-    const lines = linesOf(stderr)
-    assert.equal(lines.length, places.length * 6 + bodies.length + 1)
-    assert.ok(lines.some(({ token: name, method }) => name === 'nightly' && method === 'POST'))
-  })
-
   it('on a terminal is readable, with control characters made visible', () => {
     const time = '2026-11-16T14:03:07.120Z'
     const request = { method: 'GET', path: '/a\u001b[2J', status: 200, duration_ms: 0.42, bytes: 12_345 }
@@ -171,19 +196,10 @@ describe('the log of serve', () => {
     assert.equal(readableLine(warning), '14:03:07.120 warn A worker ended.')
   })
 
-  it('goes to a file in whole lines', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const file = join(directory, 'log')
-    const under = ['sh', '-c', 'exec "$0" "$@" 2>>log']
-    const { cli, get } = await startServer(t, [], { in: directory, under })
-    for (let count = 0; count < 50; count++) await (await get('/events')).arrayBuffer()
-    assert.equal((await cli.stop()).status, 0)
-    assert.equal(linesOf(readFileSync(file, 'utf8')).length, 50)
-  })
   for (const workers of ['1', '2'])
     it(`that cannot be written does not keep ${workers} from serving, nor from ending`, async (t) => {
       const under = ['sh', '-c', 'exec "$0" "$@" 2>/dev/full']
-      const { cli, get } = await startServer(t, ['--workers', workers], { in: await directoryWithEvents(t), under })
+      const { cli, get } = await startServer(t, ['--workers', workers], { in: directory, under })
       for (let count = 0; count < 50; count++) assert.equal((await get('/events')).status, 200)
       assert.equal((await cli.stop()).status, 0)
     })

@@ -1,42 +1,51 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createWriteStream, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, it, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { text } from 'node:stream/consumers'
+import { before, describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { greeting } from '../../src/cli/commands/serve/greeting.ts'
 import { checkAddress, listenFailure, localUrl } from '../../src/cli/commands/serve/server.ts'
 import { type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { refusesConnections } from '../service/raw-http.ts'
 import { freePort } from '../store/free-port.ts'
 import { eventLines, putLines } from './items.ts'
-import { RunningCli, runCli, runInside, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { runCli, runInside, startCli, startServer, suiteScope, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
-async function directoryWithEvents(t: TestContext): Promise<string> {
-  const directory = workDirectory(t)
+async function putEvents(directory: string): Promise<void> {
   await putLines(directory, 'events', eventLines(1234), { keyField: 'id' })
-  return directory
-}
-
-function directoryWithFiles(t: TestContext): string {
-  const directory = workDirectory(t)
-  writeFileSync(join(directory, 'My Events.ndjson.gz'), gzipSync(eventLines(501)))
-  writeFileSync(join(directory, 'venues.csv'), 'id,name\n1,Dock\n2,Hall\n')
-  return directory
 }
 
 async function countOf(answer: Promise<Response>): Promise<number> {
   return ((await (await answer).json()) as { item_count: number }).item_count
 }
 
+/** Of a token that may create collections. */
+async function headersFor(directory: string, ...words: string[]): Promise<Record<string, string>> {
+  const token = ['token', 'create', '--name', 'app', '--scope', 'create:*', ...words]
+  const { stdout } = await runInside(token, { in: directory })
+  return { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
+}
+
 describe('serve', () => {
-  it('prints what it serves, where, and what to try, and each of these works', async (t) => {
-    const { cli, url } = await startServer(t, [], { in: await directoryWithEvents(t) })
+  const scope = suiteScope()
+  let directory = ''
+  let server: Awaited<ReturnType<typeof startServer>>
+
+  before(async () => {
+    directory = workDirectory(scope)
+    await putEvents(directory)
+    server = await startServer(scope, [], { in: directory })
+  })
+
+  it('prints what it serves, where, and what to try, and each of these works', async () => {
+    const { cli, url } = server
     assert.match(cli.stdout, new RegExp(`^Reams serves reams\\.db at ${url}/\n`))
     assert.match(cli.stdout, new RegExp(`^  events  1,234 items  3 pages  ${url}/events$`, 'm'))
     const tries = [...cli.stdout.matchAll(/^ {2}curl '(.*)'$/gm)].map(([, address = '']) => address)
@@ -44,23 +53,37 @@ describe('serve', () => {
     for (const address of tries) assert.equal((await fetch(address)).status, 200, address)
   })
 
-  it('follows what other processes do to the store, from the next request on', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const { get: ask } = await startServer(t, [], { in: directory })
+  it('follows what other processes do to the store, from the next request on', async () => {
     const run = async (words: string, input = '') =>
       assert.equal((await runInside(words.split(' '), { in: directory, input })).status, 0)
-    assert.equal(await countOf(ask('/events')), 1234)
+    assert.equal(await countOf(server.get('/events')), 1234)
     await run('import events -', eventLines(600, 2000))
-    assert.equal(await countOf(ask('/events')), 1834)
+    assert.equal(await countOf(server.get('/events')), 1834)
     await run('set events --private')
-    assert.equal((await ask('/events')).status, 404)
+    assert.equal((await server.get('/events')).status, 404)
     await run('drop events --yes')
     await run('import events -', '{}\n')
-    assert.equal(await countOf(ask('/events')), 1)
+    assert.equal(await countOf(server.get('/events')), 1)
   })
 
+  it('creates no collection for a POST', async () => {
+    const request = { method: 'POST', headers: await headersFor(directory), body: '[{"id":1}]' }
+    assert.equal((await fetch(`${server.url}/evnets`, request)).status, 404)
+  })
+
+  it('goes on when nobody reads its log any more', async () => {
+    server.cli.child.stderr?.destroy()
+    rmSync(join(directory, 'reams.db'))
+    // Each is reported in a line of the log.
+    for (let count = 0; count < 3; count++) assert.equal((await server.get('/-/health')).status, 503)
+    assert.equal((await server.get('/events')).status, 200)
+  })
+})
+
+describe('serve in its settings', () => {
   it('starts although a collection is damaged, and serves the others', async (t) => {
-    const directory = await directoryWithEvents(t)
+    const directory = workDirectory(t)
+    await putEvents(directory)
     await putLines(directory, 'venues', eventLines(3))
     using database = new DatabaseSync(join(directory, 'reams.db'))
     database.exec("UPDATE head SET live = live - 1 WHERE name = 'events'")
@@ -70,41 +93,26 @@ describe('serve', () => {
     assert.equal((await ask('/venues')).status, 200)
   })
 
-  it('creates an empty store if told to, which can then be filled over HTTP', async (t) => {
+  it('creates a store with --create, and collections with --create-on-write; all links have the base URL', async (t) => {
     const directory = workDirectory(t)
-    const words = ['token', 'create', '--name', 'app', '--scope', 'create:*', '--create']
-    const { stdout } = await runInside(words, { in: directory })
-    const { url, get: ask } = await startServer(t, ['--create'], { in: directory })
-    const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
-    assert.equal((await fetch(`${url}/events`, { method: 'PUT', headers, body: '{}' })).status, 201)
-    assert.equal((await fetch(`${url}/events`, { method: 'POST', headers, body: '[{"id":1}]' })).status, 201)
-    assert.equal((await fetch(`${url}/evnets`, { method: 'POST', headers, body: '[{"id":1}]' })).status, 404)
-    assert.equal(await countOf(ask('/events')), 1)
-  })
-
-  it('lets a POST create a collection with --create-on-write', async (t) => {
-    const directory = workDirectory(t)
-    const words = ['token', 'create', '--name', 'app', '--scope', 'create:*', '--create']
-    const { stdout } = await runInside(words, { in: directory })
-    const { url, get: ask } = await startServer(t, ['--create-on-write'], { in: directory })
-    const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
-    assert.equal((await fetch(`${url}/events`, { method: 'POST', headers, body: '[{"id":1}]' })).status, 201)
-    assert.equal(await countOf(ask('/events')), 1)
-  })
-
-  it('puts the base URL, and nothing else, into links and into what it prints', async (t) => {
-    const words = ['serve', '--port', '0', '--host', '0.0.0.0', '--base-url', 'https://example.com/api/']
-    const cli = new RunningCli(words, { in: await directoryWithEvents(t) })
-    t.after(() => cli.child.kill('SIGKILL'))
-    await cli.prints('Ctrl-C stops it.')
+    const words = ['--create', '--create-on-write', '--host', '0.0.0.0', '--base-url', 'https://example.com/api/']
+    const { cli, url, get: ask } = await startServer(t, words, { in: directory })
     assert.match(cli.stdout, /^Reams serves reams\.db at https:\/\/example\.com\/api\/ \(port \d+ of 0\.0\.0\.0\)\n/)
-    const port = /port (\d+)/.exec(cli.stdout)?.[1]
-    const text = await (await fetch(`http://127.0.0.1:${port}/api/events`)).text()
-    assert.match(text, /"first":\{"href":"https:\/\/example\.com\/api\/events"\}/)
+    const headers = await headersFor(directory)
+    const write = async (method: string, name: string, body: string) =>
+      (await fetch(`${url}/api/${name}`, { method, headers, body })).status
+    assert.deepEqual([await write('PUT', 'venues', '{}'), await write('POST', 'venues', '[{"id":1}]')], [201, 201])
+    assert.equal(await write('POST', 'events', '[{"id":1}]'), 201)
+    for (const name of ['events', 'venues']) {
+      const text = await (await ask(`/api/${name}`)).text()
+      assert.match(text, new RegExp(`"first":{"href":"https://example.com/api/${name}"}`))
+      assert.match(text, /"item_count":1[,}]/)
+    }
   })
 
   it('says what to do if the port is in use, before it loads anything', async (t) => {
-    const directory = await directoryWithEvents(t)
+    const directory = workDirectory(t)
+    await putEvents(directory)
     const other = createServer().listen(0, '127.0.0.1')
     t.after(() => other.close())
     await once(other, 'listening')
@@ -135,13 +143,19 @@ describe('the address of a server', () => {
 
   it('that cannot be had is explained', async () => {
     const cases: [code: string, port: number, message: RegExp][] = [
-      ['EADDRINUSE', 8080, /^Port 8080 on h is in use\. Stop the program that uses it, or take another: --port 0 /],
-      ['EACCES', 80, /^No permission to listen on port 80 of h\. .*--port 8080/],
-      ['EADDRNOTAVAIL', 80, /^This machine has no address "h"\. .*--host/],
-      ['ENOTFOUND', 80, /^This machine has no address "h"\. .*--host/],
+      [
+        'EADDRINUSE',
+        8080,
+        /^Port 8080 on 192.0.2.1 is in use\. Stop the program that uses it, or take another: --port 0 /,
+      ],
+      ['EACCES', 80, /^No permission to listen on port 80 of 192.0.2.1\. .*--port 8080/],
+      ['EADDRNOTAVAIL', 80, /^This machine has no address "192.0.2.1"\. .*--host/],
+      ['ENOTFOUND', 80, /^This machine has no address "192.0.2.1"\. .*--host/],
     ]
-    for (const [code, port, message] of cases) assert.match((await listenFailure(code, 'h', port)) ?? '', message)
-    assert.equal(await listenFailure('ENOMEM', 'h', 80), undefined)
+    // An address for documentation: it belongs to no machine.
+    const failure = (code: string, port: number) => listenFailure(code, '192.0.2.1', port)
+    for (const [code, port, message] of cases) assert.match((await failure(code, port)) ?? '', message)
+    assert.equal(await failure('ENOMEM', 80), undefined)
     assert.match((await listenFailure('EADDRINUSE', '127.0.0.1', 65_535)) ?? '', /--port 8\d{3}, or --port 0 /)
   })
 
@@ -194,44 +208,50 @@ describe('the greeting', () => {
 })
 
 describe('serve FILE…', () => {
+  function directoryWithFiles(t: TestContext): string {
+    const directory = workDirectory(t)
+    writeFileSync(join(directory, 'My Events.ndjson.gz'), gzipSync(eventLines(501)))
+    writeFileSync(join(directory, 'venues.csv'), 'id,name\n1,Dock\n2,Hall\n')
+    return directory
+  }
+
   it('serves each file as a collection, and removes the temporary store at the end', async (t) => {
     const directory = directoryWithFiles(t)
+    renameSync(join(directory, 'venues.csv'), join(directory, 'venues.v2.csv'))
+    writeFileSync(join(directory, 'lineItems.csv'), 'id\n1\n')
+    const words = ['My Events.ndjson.gz', 'venues.v2.csv', 'lineItems.csv', '--key', 'id']
     // The store of a variable does not matter then.
-    const options = { in: directory, variables: { REAMS_STORE: 'my.db' } }
-    const { cli, get: ask } = await startServer(t, ['My Events.ndjson.gz', 'venues.csv', '--key', 'id'], options)
-    assert.match(cli.stdout, /^Reams serves My Events\.ndjson\.gz, venues\.csv at /)
-    assert.equal(await countOf(ask('/my-events')), 501)
-    assert.equal(await (await ask('/venues/2')).text(), '{"id":"2","name":"Hall"}')
+    const variables = { REAMS_STORE: 'my.db', REAMS_BASE_URL: 'http://h/api' }
+    const { cli, get: ask } = await startServer(t, words, { in: directory, variables })
+    assert.match(cli.stdout, /^Reams serves My Events\.ndjson\.gz, venues\.v2\.csv, lineItems\.csv at /)
+    assert.match(cli.stdout, /^ {2}lineItems\.csv is served at \/api\/lineitems$/m)
+    assert.doesNotMatch(cli.stdout, /venues.* is served at/)
+    assert.equal(await countOf(ask('/api/my-events')), 501)
+    assert.equal(await (await ask('/api/venues.v2/2')).text(), '{"id":"2","name":"Hall"}')
     assert.equal(readdirSync(temporaryFilesOf(directory)).length, 1)
-    assert.equal((await cli.stop('SIGINT')).status, 0)
+    // Files are served for a look: requests that succeed are not logged.
+    assert.deepEqual({ ...(await cli.stop('SIGINT')), stdout: '' }, { status: 0, stdout: '', stderr: '' })
     assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
     assert.equal(existsSync(join(directory, 'my.db')), false)
   })
 
-  for (const signal of ['SIGINT', 'SIGHUP'] as const)
-    it(`${signal} while a file is loading removes the temporary store`, async (t) => {
+  it('removes the temporary store at SIGINT and SIGHUP while a file is loading', async (t) => {
+    const signals = ['SIGINT', 'SIGHUP'] as const
+    const interrupted = async (signal: (typeof signals)[number]) => {
       const directory = workDirectory(t)
       const pipe = join(directory, 'endless.ndjson')
       execFileSync('mkfifo', [pipe])
-      const cli = new RunningCli(['serve', 'endless.ndjson', '--port', '0'], { in: directory })
-      t.after(() => cli.child.kill('SIGKILL'))
+      const cli = startCli(t, ['serve', 'endless.ndjson', '--port', '0'], { in: directory })
       const writing = createWriteStream(pipe)
       t.after(() => writing.destroy())
       writing.on('error', () => {})
       // More than a pipe holds: when it has gone through, loading has begun.
-      await new Promise((resolve) => writing.write(eventLines(50_000), resolve))
+      await new Promise((resolve) => writing.write(eventLines(10_000), resolve))
       assert.equal(readdirSync(temporaryFilesOf(directory)).length, 1)
       assert.deepEqual(await cli.stop(signal), { status: 0, stdout: '', stderr: '' })
       assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
-    })
-
-  it('prints the path of a collection whose name is not that of its file', async (t) => {
-    const directory = workDirectory(t)
-    for (const file of ['lineItems.csv', 'venues.v2.csv']) writeFileSync(join(directory, file), 'id\n1\n')
-    const words = ['lineItems.csv', 'venues.v2.csv', '--base-url', 'http://h/api']
-    const { cli } = await startServer(t, words, { in: directory })
-    assert.match(cli.stdout, /^ {2}lineItems\.csv is served at \/api\/lineitems$/m)
-    assert.doesNotMatch(cli.stdout, /venues.* is served at/)
+    }
+    await Promise.all(signals.map(interrupted))
   })
 
   it('refuses a bad file, two files of one name, and --store', async (t) => {
@@ -260,7 +280,7 @@ describe('serve --sample', () => {
       assert.match(cli.stdout, /^Reams serves data\/reams\.db at /)
       assert.equal(await countOf(ask('/events')), 1234)
       assert.equal((await ask('/venues/old-brewery')).status, 200)
-      await cli.stop()
+      assert.equal((await cli.stop()).stderr, '', 'the sample is served for a look')
     }
     await runInside(['drop', 'venues', '--yes', '--store', 'data/reams.db'], { in: directory })
     const again = await startServer(t, ['--sample'], { in: directory })
@@ -268,9 +288,9 @@ describe('serve --sample', () => {
   })
 
   it('gives way to a store', async (t) => {
-    const options = { in: await directoryWithEvents(t), variables: { REAMS_STORE: 'reams.db' } }
-    const { cli } = await startServer(t, ['--sample'], options)
-    assert.match(cli.stdout, /^Reams serves reams\.db at /)
+    const options = { in: workDirectory(t), variables: { REAMS_STORE: 'my.db' } }
+    const { stderr } = await runInside(['serve', '--sample', '--port', '0'], options)
+    assert.match(stderr, /^reams: There is no store at my\.db\./)
   })
 })
 
@@ -278,7 +298,7 @@ describe('a server that is told to stop', () => {
   const itemCount = 100
 
   /** A server in the middle of an answer that is far too large for the buffers between. */
-  async function serverInTheMiddle(t: TestContext, words: readonly string[] = []) {
+  async function serverInTheMiddle(t: TestContext, words: readonly string[]) {
     const directory = workDirectory(t)
     await putLines(directory, 'large', `{"text":"${'x'.repeat(200_000)}"}\n`.repeat(itemCount))
     const server = await startServer(t, ['--log-requests', 'errors', ...words], { in: directory })
@@ -286,46 +306,15 @@ describe('a server that is told to stop', () => {
     t.after(() => request.destroy())
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
     server.cli.child.kill('SIGTERM')
-    await stopsListening(server.url)
+    await refusesConnections(server.port)
     return { ...server, answer }
   }
 
-  /** Resolves when nobody listens there any more. */
-  async function stopsListening(url: string): Promise<void> {
-    for (const { hostname, port } = new URL(url); ; await sleep(10)) {
-      const socket = connect(Number(port), hostname)
-      const isOpen = await once(socket, 'connect').then(
-        () => true,
-        () => false,
-      )
-      socket.destroy()
-      if (!isOpen) return
-    }
-  }
-
-  it('finishes the answer that is under way, and takes no new request meanwhile', async (t) => {
-    const { cli, answer } = await serverInTheMiddle(t)
-    const chunks: Buffer[] = await answer.toArray()
-    const { _embedded } = JSON.parse(Buffer.concat(chunks).toString())
+  it('finishes the answer that is under way after the drain delay, and takes no new request meanwhile', async (t) => {
+    const { cli, answer } = await serverInTheMiddle(t, ['--drain-delay', '200ms'])
+    const { _embedded } = JSON.parse(await text(answer))
     assert.equal(_embedded.large.length, itemCount)
     assert.deepEqual({ ...(await cli.ends()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
-  })
-
-  it('goes on as usual for the drain delay', async (t) => {
-    const options = { in: await directoryWithEvents(t) }
-    const { cli, url } = await startServer(t, ['--drain-delay', '2s'], options)
-    cli.child.kill('SIGTERM')
-    // A new connection each time, as long as the port is open.
-    let answered = 0
-    await assert.rejects(async () => {
-      for (;;) {
-        const answer = await fetch(`${url}/-/health`, { headers: { connection: 'close' } })
-        assert.equal(answer.status, 200)
-        answered++
-      }
-    }, TypeError)
-    assert.ok(answered > 0)
-    assert.equal((await cli.ends()).status, 0)
   })
 
   it('cuts off what is left after the shutdown timeout, says so, and ends with 0', async (t) => {
@@ -334,19 +323,4 @@ describe('a server that is told to stop', () => {
     assert.equal(status, 0)
     assert.match(stderr, /^{"level":"warn",.*"msg":"Cut off after --shutdown-timeout: 1 request\."}$/m)
   })
-
-  it('ends at once when it is told a second time', async (t) => {
-    const { cli } = await serverInTheMiddle(t)
-    assert.equal((await cli.stop('SIGINT')).status, 130)
-  })
-})
-
-it('a server goes on when nobody reads its log any more', async (t) => {
-  const directory = await directoryWithEvents(t)
-  const { cli, get: ask } = await startServer(t, [], { in: directory })
-  cli.child.stderr?.destroy()
-  rmSync(join(directory, 'reams.db'))
-  // Each is reported in a line of the log.
-  for (let count = 0; count < 3; count++) assert.equal((await ask('/-/health')).status, 503)
-  assert.equal((await ask('/events')).status, 200)
 })

@@ -4,17 +4,14 @@ import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
-import { attempt } from '../../src/store/running-process.ts'
 import { LINUX_ROOT, lackOf, PID_NAMESPACES } from '../faults/needs.ts'
-import { eventLines, putLines } from './items.ts'
-import { RunningCli, runCli, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { eventLines } from './items.ts'
+import { killBetweenRuns, partsIn } from './killed-runs.ts'
+import { runCli, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 const MODULE = JSON.stringify(new URL('../../src/cli/temporary-directory.ts', import.meta.url).href)
 const IN_CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
-
-const partsIn = (directory: string): string[] => readdirSync(directory).filter((name) => name.startsWith('reams-part-'))
 
 /** A process that has a directory in `parent`, and its path. */
 async function startOwner(t: TestContext, parent: string, under: readonly string[] = []) {
@@ -30,36 +27,6 @@ async function startOwner(t: TestContext, parent: string, under: readonly string
   t.after(() => child.kill('SIGKILL'))
   const [path] = (await once(child.stdout, 'data')) as [Buffer]
   return { child, path: path.toString().trim() }
-}
-
-/** Runs a command a few times, and kills it each time at a random moment after it has begun to write to `to`. */
-async function killAtRandom(commandOf: (round: number) => readonly string[], directory: string, to: string) {
-  for (let round = 0; round < 5; round++) {
-    const before = partsIn(to)
-    const cli = new RunningCli(commandOf(round), { in: directory, input: '' })
-    const hasBegun = () => partsIn(to).some((name) => !before.includes(name))
-    while (!hasBegun() && cli.child.exitCode === null) await sleep(1)
-    await sleep(Math.random() * 100)
-    cli.child.kill('SIGKILL')
-    await cli.ends()
-  }
-}
-
-/** A run of a command that is stopped while it writes to `to`, and the name of its directory there. */
-async function stopInTheMiddle(t: TestContext, words: readonly string[], directory: string, to: string) {
-  // Before something is in it, others may remove the directory: then its process makes another one.
-  const isFilled = (name: string) => (attempt(() => readdirSync(join(to, name))) ?? []).length > 1
-  for (;;) {
-    const living = new RunningCli(words, { in: directory, input: '' })
-    t.after(() => living.child.kill('SIGKILL'))
-    while (!partsIn(to).some(isFilled) && living.child.exitCode === null) await sleep(1)
-    living.child.kill('SIGSTOP')
-    const part = partsIn(to).find(isFilled)
-    if (part !== undefined) return { living, part }
-    // It ended a moment too early.
-    living.child.kill('SIGCONT')
-    await living.ends()
-  }
 }
 
 describe('a temporary directory', () => {
@@ -131,48 +98,27 @@ describe('a temporary directory', () => {
   })
 })
 
-describe('after kill -9 at random moments', () => {
-  for (const [command, words] of [
-    ['backup', ['backup', 'to/b.db', '--force']],
-    ['export', ['export', 'events', '-o', 'to/e.ndjson.gz', '--force']],
-  ] as const)
-    it(`the next ${command} leaves its file and nothing else, and one that is stopped meanwhile still ends well`, async (t) => {
-      const directory = workDirectory(t)
-      const to = join(directory, 'to')
-      mkdirSync(to)
-      await putLines(directory, 'events', eventLines(10_000), { keyField: 'id' })
-      const { living, part } = await stopInTheMiddle(t, words, directory, to)
-      await killAtRandom(() => words, directory, to)
-      assert.equal((await runCli(words, { in: directory })).status, 0)
-      assert.deepEqual(partsIn(to), [part])
-      living.child.kill('SIGCONT')
-      const { status, stderr } = await living.ends()
-      assert.equal(status, 0, stderr)
-      assert.equal(readdirSync(to).length, 1)
-    })
-
-  it('the next restore leaves its file and nothing else', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10_000), { keyField: 'id' })
-    await killAtRandom((round) => ['restore', 'reams.db', '--store', `${round}.db`], directory, directory)
-    assert.equal((await runCli(['restore', 'reams.db', '--store', 'new.db'], { in: directory })).status, 0)
-    assert.deepEqual(partsIn(directory), [])
-  })
+describe('after kill -9', () => {
+  it('the next backup leaves its file and nothing else, and one that is stopped meanwhile still ends well', (t) =>
+    killBetweenRuns(t, ['backup', 'to/b.db', '--force'], 1))
 
   it('the next server of files removes the store of the one before, and none that is served', async (t) => {
     const directory = workDirectory(t)
     const tmp = temporaryFilesOf(directory)
     writeFileSync(join(directory, 'events.ndjson'), eventLines(3))
+    writeFileSync(join(directory, 'broken.ndjson'), '{"id":1}\n[1]\n')
     const first = await startServer(t, ['events.ndjson'], { in: directory })
     const second = await startServer(t, ['events.ndjson'], { in: directory })
     assert.equal(partsIn(tmp).length, 2)
     first.cli.child.kill('SIGKILL')
     await first.cli.ends()
     assert.equal(partsIn(tmp).length, 2)
-    const third = await startServer(t, ['events.ndjson'], { in: directory })
-    assert.equal(partsIn(tmp).length, 2)
-    for (const { get } of [second, third]) assert.equal((await get('/events')).status, 200)
-    for (const { cli } of [second, third]) await cli.stop()
+    // It loads no further than to its own store.
+    const third = await runCli(['serve', 'broken.ndjson', '--port', '0'], { in: directory })
+    assert.equal(third.status, 1)
+    assert.equal(partsIn(tmp).length, 1)
+    assert.equal((await second.get('/events')).status, 200)
+    await second.cli.stop()
     assert.deepEqual(readdirSync(tmp), [])
   })
 })

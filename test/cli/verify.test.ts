@@ -49,7 +49,7 @@ describe('verify', () => {
 
   it('counts a file that SQLite finds damaged as a no', async (t) => {
     const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(20_000))
+    await putLines(directory, 'events', eventLines(5_000))
     const path = join(directory, 'reams.db')
     const file = openSync(path, 'r+')
     // Everything but the header and the schema.

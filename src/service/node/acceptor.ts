@@ -5,10 +5,10 @@
  * moment ago when it stops. So on Bun a plain server accepts, and hands its connections to an HTTP server that does not listen.
  */
 
-import { createServer, type Server, type ServerOptions } from 'node:http'
-import { createServer as createSecureServer } from 'node:https'
+import type { Server, ServerOptions } from 'node:http'
 import { createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { http } from './http-module.ts'
 
 export interface Servers {
   /** Listens, and is closed. */
@@ -21,12 +21,14 @@ export interface Servers {
 
 export const isBun = process.versions['bun'] !== undefined
 
-export function createServers(http: ServerOptions, tls: TlsOptions | undefined): Servers {
+export function createServers(options: ServerOptions, tls: TlsOptions | undefined): Servers {
   if (!isBun) {
-    const server = tls ? createSecureServer({ ...http, ...tls }) : createServer(http)
+    const server = tls
+      ? process.getBuiltinModule('node:https').createServer({ ...options, ...tls })
+      : http.createServer(options)
     return { acceptor: server, parser: server, isTimed: true }
   }
-  const parser = createServer(http)
+  const parser = http.createServer(options)
   const acceptor = tls ? createTlsServer(tls) : createNetServer({ allowHalfOpen: true, noDelay: true })
   acceptor.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => parser.emit('connection', socket))
   // As an HTTPS server of Node does.

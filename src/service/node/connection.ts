@@ -3,7 +3,7 @@
  * sends thousands of requests ahead, or does not read its replies, holds up nobody else.
  */
 
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import type { ProblemName } from '../../contract/problem.ts'
@@ -13,6 +13,7 @@ import { KEEP_ALIVE_MS, LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
 import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
 import type { Reply } from '../reply.ts'
 import { type OnError, type RequestFacts, type RequestRecord, requestIdOf, UNANSWERED } from '../request-record.ts'
+import { http } from './http-module.ts'
 import { incomingFrom, isUsualGet, RawHeaders } from './node-request.ts'
 import { Outgoing, type OutgoingOptions } from './outgoing.ts'
 import type { WriteThrottle } from './write-throttle.ts'
@@ -483,6 +484,6 @@ function pathIn(url: string): string {
 /** Sends the reply by hand, and closes the connection. */
 function endWith(socket: Socket, { status, headers, body }: Reply): void {
   const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', String(body)].join('\r\n'))
+  socket.end([`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`, ...lines, '', String(body)].join('\r\n'))
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

@@ -1,8 +1,9 @@
 /** The admin port: whether the service is alive, whether it is ready for requests, and its metrics. */
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { isLoopbackHost } from '../../../contract/url.ts'
+import { http } from '../../../service/node/http-module.ts'
 import type { Store } from '../../../store/store.ts'
 import { StoreError } from '../../../store/store-error.ts'
 import { Failure, isSystemError } from '../../failure.ts'
@@ -41,7 +42,7 @@ export async function openAdmin(settings: SettingValues, draining: Draining): Pr
     throw new Failure(2, 'There is an --admin-host, but no port for it. Add one, for example --admin-port 9090.')
   checkOwnPort(port, host, settings)
   const watcher = new Watcher(draining)
-  const server = createServer(
+  const server = http.createServer(
     { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: REQUEST_MS },
     (request, response) => void answer(watcher, host, request, response),
   )

@@ -25,8 +25,9 @@ const MAX_TEXT = 500
 const MAX_STACK = 1_500
 
 /** `isQuick`: files or the sample, served for a look; a store is served for longer. */
-export function openLog(settings: SettingValues, isQuick: boolean): Log {
-  const destination: Destination = process.stderr.isTTY ? terminal() : new LineWriter(STDERR)
+export function openLog(settings: SettingValues, isQuick: boolean, descriptor = STDERR): Log {
+  const destination: Destination =
+    process.stderr.isTTY && descriptor === STDERR ? terminal() : new LineWriter(descriptor)
   const timestamp = createTimestamp()
   const logger = createPino(settings, destination, timestamp)
   const redact = createRedactor(settings)
