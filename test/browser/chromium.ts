@@ -10,13 +10,14 @@ import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 import { waitUntil } from '../wait-until.ts'
 
+/** The one without windows first: the tests take a third less time with it. */
 const NAMES = [
+  'chromium-headless-shell',
   'chromium',
   'chromium-browser',
   'google-chrome-stable',
   'google-chrome',
   'chrome',
-  'chromium-headless-shell',
 ]
 const OTHER_PLACES = ['/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']
 const PLAYWRIGHT = join(import.meta.dirname, '../../node_modules/playwright-core/cli.js')
@@ -74,7 +75,7 @@ async function debianPackage(): Promise<string> {
   if (!isRootOnDebian()) throw new Error('only as root, where there is apt-get')
   try {
     install('apt-get', ['update'])
-    install('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'])
+    install('apt-get', ['install', '-y', '--no-install-recommends', 'chromium-headless-shell'])
   } catch (error) {
     // Only one can install something at a time: another test file may be at it.
     await waitUntil(() => onThePath().then(Boolean, () => false), INSTALL_MS).catch(() => {
