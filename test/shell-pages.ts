@@ -103,13 +103,18 @@ export const OTHER_PAGES: readonly RunPage[] = [
     // The first command waits until it is stopped.
     from: '\n## Ten',
     prepare: async (t, place) => {
-      const { page, replaced } = place
+      const { page, replaced, variables } = place
       assert.ok(page.split('\n## Ten')[0]?.includes('reams serve --from postgres:///shop --table events'))
       const { database, url } = await withDatabase(t, place)
       replaced.push(['shop\n', `${database}\n`], ['///shop', `///${database}`])
       replaced.push(['psql -q', `"${process.execPath}" "${join(ROOT, 'test/run-sql.ts')}"`])
       replaced.push([formatCount(EXISTING_ROWS), formatCount(FEW_ROWS)])
       replaced.push([formatCount(lastPage(EXISTING_ROWS)), formatCount(lastPage(FEW_ROWS))])
+      // Three seconds are enough for a reader, but not on every machine that runs tests.
+      replaced.push([
+        'sleep 3\n',
+        `until curl -s http://127.0.0.1:${variables['REAMS_PORT']}/events/42 | grep -q Opera; do sleep 0.1; done\n`,
+      ])
       replaced.push(['page=20000', `page=${lastPage(FEW_ROWS)}`], ['{"item_count":10000', '{"item_count":12000'])
       replaced.push([`${EXISTING_ROWS}`, `${FEW_ROWS}`])
       await runSql(url, '', adapted(blockOf(page, 'sql'), place))
