@@ -29,7 +29,7 @@ describe('in a Chromium', { skip }, () => {
   const explorer: Explorer = {
     server: () => server ?? assert.fail(isReady),
     browser: () => browser ?? assert.fail(isReady),
-    visit: (t, expected) => (visit ?? assert.fail(isReady))(t, expected),
+    visit: (...words) => (visit ?? assert.fail(isReady))(...words),
   }
 
   before(

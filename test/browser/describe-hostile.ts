@@ -14,8 +14,7 @@ const ACTIVE = 'main :is(script, img, iframe, style, link, base, meta, object, e
 export function describeHostile({ visit }: Explorer): void {
   describe('hostile items', () => {
     it('are text on the screen, and nothing else', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/hostile')
+      const { page, open } = await visit(t, '/hostile')
       assert.equal(await page.locator('tbody tr').count(), hostileItems().length)
       assert.equal(await page.locator(ACTIVE).count(), 0)
       assert.deepEqual(await handlersAndLinks(page), [])

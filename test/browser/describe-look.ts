@@ -14,19 +14,16 @@ const VIEWS = ['/', '/venues', '/events/1', '/nothing-yet', '/mirrored', '/event
 export function describeLook({ visit, server, browser }: Explorer): void {
   describe('the page', () => {
     it('can be walked through by keyboard alone, and shows where the focus is', async (t) => {
-      const { page, open, settled } = await visit(t)
-      await open('/')
+      const { page, arrive } = await visit(t, '/')
       await tabTo(page, 'link', 'numbers')
       const outline = await page.locator(':focus').evaluate((link) => getComputedStyle(link).outlineStyle)
       assert.equal(outline, 'solid')
       await page.keyboard.press('Enter')
-      await page.waitForURL('**/numbers')
-      await settled()
+      await arrive('**/numbers')
       assert.equal(await page.locator(':focus').innerText(), 'numbers')
       await tabTo(page, 'link', 'Next ›')
       await page.keyboard.press('Enter')
-      await page.waitForURL(/page=2$/)
-      await settled()
+      await arrive(/page=2$/)
       assert.equal(await page.locator(':focus').innerText(), 'Next ›')
       await tabTo(page, 'link', 'Open item 501')
       await page.keyboard.press('ArrowDown')
@@ -58,8 +55,7 @@ export function describeLook({ visit, server, browser }: Explorer): void {
     })
 
     it('keeps the head and the column of the key in sight, wherever it stands', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/wide')
+      const { page, open } = await visit(t, '/wide')
       await page.setViewportSize({ width: 375, height: 700 })
       for (const left of [0, 150, 9999]) {
         await page.locator('.scroller').evaluate((element, x) => element.scrollTo(x, 0), left)
@@ -79,8 +75,7 @@ export function describeLook({ visit, server, browser }: Explorer): void {
     })
 
     it('cuts off neither what is unfolded, nor what stands above a column, nor the labels of buttons', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/wide')
+      const { page } = await visit(t, '/wide')
       for (const width of [1280, 375, 320]) {
         await page.setViewportSize({ width, height: 800 })
         const cut = await page.evaluate(() => {
@@ -111,16 +106,14 @@ export function describeLook({ visit, server, browser }: Explorer): void {
     })
 
     it('tells null, an empty text and a missing field apart, in words', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/wide')
+      const { page } = await visit(t, '/wide')
       const cells = page.getByRole('row').filter({ hasText: /k[234]/ })
       for (const [place, name] of ['null', 'missing', 'empty text'].entries())
         assert.equal(await cells.nth(place).getByRole('cell', { name, exact: true }).count(), 1, name)
     })
 
     it('has roles and names for those who hear it', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/numbers')
+      const { page } = await visit(t, '/numbers')
       await page.getByRole('banner').waitFor()
       await page.getByRole('navigation', { name: 'Breadcrumb' }).waitFor()
       await page.getByRole('navigation', { name: 'Pages' }).waitFor()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Page, Request } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { itemRun } from '../../src/items/item-run.ts'
 import { fill } from '../service/open-service.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -23,12 +23,7 @@ const LONG = Array.from({ length: 540 }, (_, index) => {
 export function describeRows({ visit, server }: Explorer): void {
   describe('the items of this page', () => {
     it('are sorted by a column up, down and not at all, and filtered by a text, without asking the server', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/events?page=3')
-      const asked: string[] = []
-      const note = (request: Request) =>
-        void (/xhr|fetch|document/.test(request.resourceType()) && asked.push(request.url()))
-      page.on('request', note)
+      const { page, asked } = await visit(t, '/events?page=3')
       const head = page.getByRole('columnheader', { name: 'price number' })
       const sort = head.getByRole('button')
       assert.equal(await countOf(page), '100 items on this page')
@@ -56,14 +51,12 @@ export function describeRows({ visit, server }: Explorer): void {
       assert.equal(await countOf(page), '0 of 100 on this page')
       await filter.fill('')
       assert.deepEqual((await ranksOf(page)).slice(0, 2), ['1,001', '1,002'])
-      page.off('request', note)
-      assert.deepEqual(asked, [])
+      assert.deepEqual(asked(), [])
       assert.equal(page.url(), `${server().url}/events?page=3`)
     })
 
     it('are sorted by what they are: numbers with every digit, dates, and what is empty at the end', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/wide')
+      const { page } = await visit(t, '/wide')
       const column = async (name: string) => {
         await page.getByRole('columnheader', { name }).getByRole('button').click()
         return ranksOf(page)
@@ -79,14 +72,10 @@ export function describeRows({ visit, server }: Explorer): void {
       const { store, url } = server()
       await fill(store, 'long', LONG)
       t.after(() => store.drop('long'))
-      const { page, open, settled } = await visit(t)
-      const asked: string[] = []
-      const note = (request: Request) => void (/xhr|fetch/.test(request.resourceType()) && asked.push(request.url()))
-      page.on('request', note)
-      await open('/long?page=2')
+      const { page, settled, asked } = await visit(t, '/long?page=2')
       assert.equal(await countOf(page), '40 items on this page')
       assert.ok(!(await page.locator('tbody').innerHTML()).includes('needle'))
-      assert.deepEqual(asked, [])
+      assert.deepEqual(asked(), [])
       const filter = page.getByLabel('Filter this page')
       const finds = async (text: string, count: string, ranks?: string[]) => {
         await filter.fill(text)
@@ -104,9 +93,8 @@ export function describeRows({ visit, server }: Explorer): void {
       await waitUntil(async () => (await ranksOf(page))[0] === '540')
       assert.deepEqual((await ranksOf(page)).slice(-2), ['502', '501'])
       assert.equal(await countOf(page), '40 items on this page, sorted by note')
-      page.off('request', note)
-      assert.equal(asked.length, 1)
-      assert.match(asked[0] ?? '', new RegExp(`^${url}/long@[^?]*\\?page=2$`))
+      assert.equal(asked().length, 1)
+      assert.match(asked()[0] ?? '', new RegExp(`^${url}/long@[^?]*\\?page=2$`))
       await store.replace('long', itemRun(LONG.slice(500), { keyField: 'id' }))
       await finds('needle 538', '1 of 40 on this page, sorted by note')
       await page.getByRole('link', { name: 'Snapshot' }).click()
@@ -122,8 +110,7 @@ export function describeRows({ visit, server }: Explorer): void {
       await fill(store, 'long', LONG)
       await store.setRetention('long', { retentionMs: 0 })
       t.after(() => store.drop('long'))
-      const { page, open } = await visit(t, /status of 500|Failed to load resource/)
-      await open('/long?page=2')
+      const { page, open } = await visit(t, '/long?page=2', /status of 500|Failed to load resource/)
       const filter = page.getByLabel('Filter this page')
       const finds = async (text: string, count: string) => {
         await filter.fill(text)
@@ -151,8 +138,7 @@ export function describeRows({ visit, server }: Explorer): void {
     })
 
     it('are reached by the arrow keys as they stand, and opened where they have no address', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/keyless')
+      const { page, open } = await visit(t, '/keyless')
       await page.getByRole('columnheader', { name: 'id' }).getByRole('button').click()
       await page.getByRole('columnheader', { name: 'id' }).getByRole('button').click()
       await page.getByRole('button', { name: 'Open item 3', exact: true }).focus()
@@ -175,15 +161,13 @@ export function describeRows({ visit, server }: Explorer): void {
   })
 
   it('an item is found by its key from any page, and where there is none a way leads back', async (t) => {
-    const { page, open, settled } = await visit(t, /status of 404/)
-    await open('/events?page=3')
+    const { page, settled, arrive } = await visit(t, '/events?page=3', /status of 404/)
     const field = page.getByLabel('Item by key (id)')
     await field.press('Enter')
     await page.getByText('Enter the key of an item.').waitFor()
     await field.fill('7')
     await field.press('Enter')
-    await page.waitForURL('**/events/7')
-    await settled()
+    await arrive('**/events/7')
     assert.match(await page.locator('pre.json').innerText(), /"id": 7,/)
     await page.goBack()
     await settled()
@@ -193,8 +177,7 @@ export function describeRows({ visit, server }: Explorer): void {
     assert.equal(page.url(), `${server().url}/events/a%2Fb%3Fc`)
     assert.equal(await page.locator('.notice code').innerText(), '/events/a%2Fb%3Fc')
     await page.getByRole('link', { name: 'Back to events' }).click()
-    await page.waitForURL('**/events')
-    await settled()
+    await arrive('**/events')
     assert.equal(await page.locator('h1').innerText(), 'events')
   })
 
@@ -202,12 +185,10 @@ export function describeRows({ visit, server }: Explorer): void {
     const { store, url } = server()
     await fill(store, 'seats', ['{"tenant":"x,y","id":7}', '{"tenant":"\\\\","id":8}'], { keyField: 'tenant,id' })
     t.after(() => store.drop('seats'))
-    const { page, open, settled } = await visit(t)
-    await open('/seats')
+    const { page, settled, arrive } = await visit(t, '/seats')
     await page.getByLabel('Item by key (tenant,id)').fill('x\\,y,7')
     await page.getByLabel('Item by key (tenant,id)').press('Enter')
-    await page.waitForURL(`${url}/seats/x%5C,y,7`)
-    await settled()
+    await arrive(`${url}/seats/x%5C,y,7`)
     assert.match(await page.locator('pre.json').innerText(), /"tenant": "x,y",/)
     await page.goBack()
     await settled()
