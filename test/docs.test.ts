@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { QUESTIONS } from '../bench/questions/index.ts'
 import { generatedPages } from '../scripts/docs.ts'
 import { RULES } from '../src/check/index.ts'
 import { COMMANDS, createProgram } from '../src/cli/program.ts'
@@ -15,7 +16,8 @@ import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Load, Store } from '../src/store/store.ts'
 import { linesIn } from './cli/items.ts'
 import { runInside, startServer, workDirectory } from './cli/run-cli.ts'
-import { anchorsOf, type Fence, fencesOf, headingsOf, inlineCodeOf, linksOf } from './markdown.ts'
+import { FAULTS } from './faults/faults/index.ts'
+import { anchorsOf, type Fence, fencesOf, headingsOf, inlineCodeOf, linksOf, tablesOf } from './markdown.ts'
 import { askRaw } from './service/raw-http.ts'
 import { skipOutsideCi } from './skip-outside-ci.ts'
 
@@ -426,3 +428,33 @@ describe('ARCHITECTURE.md', () => {
     assert.deepEqual(missing, [])
   })
 })
+
+describe('the page about reliability', () => {
+  const page = read('docs/reference/reliability.md')
+
+  for (const [promise = '', proof = '', figure] of tablesOf(page).flat())
+    it(`has a test that exists, and a figure, for: ${promise}`, () => {
+      const files = linksOf(proof).filter((link) => link.startsWith('../../test/'))
+      const commands = inlineCodeOf(proof).filter((code) => code.startsWith('npm run '))
+      assert.ok(files.length + commands.length > 0)
+      for (const file of files) assert.ok(existsSync(join(ROOT, 'docs/reference', file)), file)
+      for (const command of commands) assertScript(command)
+      assert.ok(figure)
+    })
+
+  it('names every fault', () => {
+    const named = [...page.matchAll(/--fault ([\w-]+)/g)].map(([, name]) => name)
+    assert.deepEqual([...new Set(named)].sort(), FAULTS.map(({ name }) => name).sort())
+  })
+})
+
+function assertScript(command: string): void {
+  const [, script = '', words = ''] = /^npm run ([\w:]+)(?: -- (.*))?$/.exec(command) ?? []
+  assert.ok(SCRIPTS.includes(script), command)
+  if (script !== 'bench') return
+  for (const word of words.split(' '))
+    assert.ok(
+      QUESTIONS.some(({ name }) => name === word),
+      command,
+    )
+}

@@ -27,13 +27,16 @@ export function describeHostile({ visit }: Explorer): void {
 
       await t.test('can be sorted by a column with an endless name, and back', async () => {
         const head = page.locator('thead th[title^=xxxxx]')
-        for (const order of ['ascending', 'descending', null]) {
-          await head.locator('button').click()
-          await waitUntil(async () => (await head.getAttribute('aria-sort')) === order)
+        await head.locator('button').click()
+        assert.equal(await head.getAttribute('aria-sort'), 'ascending')
+        for (const order of ['descending', null]) {
+          // Without the scrolling that a real click brings.
+          await head.locator('button').dispatchEvent('click')
+          assert.equal(await head.getAttribute('aria-sort'), order)
         }
         assert.deepEqual(await overflowOf(page), [])
         const numbers = hostileItems().map((_, index) => `${index + 1}`)
-        await waitUntil(async () => isDeepStrictEqual(await page.locator('tbody th').allInnerTexts(), numbers))
+        await waitUntil(async () => isDeepStrictEqual(await page.locator('tbody th').allTextContents(), numbers))
       })
 
       await t.test('open one by one, each with all of its text', async () => {

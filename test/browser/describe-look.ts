@@ -203,10 +203,14 @@ async function openItem(page: Page, name: string): Promise<void> {
 
 /** By the Tab key, as often as it takes; no page has more than 40 stops on the way. */
 async function tabTo(page: Page, role: 'link' | 'button', name: string): Promise<void> {
-  const target = page.getByRole(role, { name, exact: true }).and(page.locator(':focus'))
+  const focused = () =>
+    page.evaluate(() => {
+      const { tagName, ariaLabel, textContent } = document.activeElement ?? document.body
+      return `${tagName === 'A' ? 'link' : tagName.toLowerCase()} ${ariaLabel ?? textContent}`
+    })
   for (let stop = 0; stop < 40; stop++) {
     await page.keyboard.press('Tab')
-    if ((await target.count()) > 0) return
+    if ((await focused()) === `${role} ${name}`) return
   }
   assert.fail(`Tab does not lead to the ${role} ${name}.`)
 }

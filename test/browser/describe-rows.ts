@@ -8,7 +8,7 @@ import { fill } from '../service/open-service.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { Explorer } from './open-explorer.ts'
 
-const ranksOf = (page: Page) => page.locator('tbody tr:not([hidden]) th').allInnerTexts()
+const ranksOf = (page: Page) => page.locator('tbody tr:not([hidden]) th').allTextContents()
 const countOf = (page: Page) => page.locator('.tools [role=status]').innerText()
 
 /** Page 1 begins with ten long items, and page 2 has forty more; of their notes only the end differs. */
@@ -161,24 +161,24 @@ export function describeRows({ visit, server }: Explorer): void {
   })
 
   it('an item is found by its key from any page, and where there is none a way leads back', async (t) => {
-    const { page, settled, arrive } = await visit(t, '/events?page=3', /status of 404/)
+    const { page, settled, arrive } = await visit(t, '/numbers?page=3', /status of 404/)
     const field = page.getByLabel('Item by key (id)')
     await field.press('Enter')
     await page.getByText('Enter the key of an item.').waitFor()
     await field.fill('7')
     await field.press('Enter')
-    await arrive('**/events/7')
-    assert.match(await page.locator('pre.json').innerText(), /"id": 7,/)
+    await arrive('**/numbers/7')
+    assert.match(await page.locator('pre.json').innerText(), /"id": 7\n/)
     await page.goBack()
     await settled()
     await field.fill('a/b?c')
     await field.press('Enter')
     await page.getByRole('heading', { name: 'There is no such item' }).waitFor()
-    assert.equal(page.url(), `${server().url}/events/a%2Fb%3Fc`)
-    assert.equal(await page.locator('.notice code').innerText(), '/events/a%2Fb%3Fc')
-    await page.getByRole('link', { name: 'Back to events' }).click()
-    await arrive('**/events')
-    assert.equal(await page.locator('h1').innerText(), 'events')
+    assert.equal(page.url(), `${server().url}/numbers/a%2Fb%3Fc`)
+    assert.equal(await page.locator('.notice code').innerText(), '/numbers/a%2Fb%3Fc')
+    await page.getByRole('link', { name: 'Back to numbers' }).click()
+    await arrive('**/numbers')
+    assert.equal(await page.locator('h1').innerText(), 'numbers')
   })
 
   it('an item whose key has several fields is found by their values', async (t) => {
