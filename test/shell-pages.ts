@@ -19,7 +19,7 @@ const ROOT = join(import.meta.dirname, '..')
 const PATH = `${join(ROOT, 'bin')}:${process.env['PATH']}`
 
 /** A page, in a directory of its own. */
-interface Place {
+export interface Place {
   readonly page: string
   readonly directory: string
   /** For the commands. */
@@ -57,10 +57,12 @@ export const SHORT_PAGES: readonly RunPage[] = [
   },
 ]
 
+/** `prepare` makes the program. */
+export const TUTORIAL: RunPage = { path: 'tutorial/first-collection.md', ports: [8080] }
+
 export const OTHER_PAGES: readonly RunPage[] = [
   {
-    path: 'tutorial/first-collection.md',
-    ports: [8080],
+    ...TUTORIAL,
     prepare: (_t, { directory, variables }) => {
       for (const name of ['bin', 'src', 'package.json', 'node_modules'])
         symlinkSync(join(ROOT, name), join(directory, name))
@@ -122,25 +124,27 @@ export const OTHER_PAGES: readonly RunPage[] = [
   },
 ]
 
-/** Fails when a command of the page fails, or prints something else than the page shows. */
 export function describeShellPages(pages: readonly RunPage[]): void {
-  for (const { path, ports = [], prepare, from = '', check } of pages)
-    it(`docs/${path} shows commands that work, in their order, and what they print`, async (t) => {
-      const page = readFileSync(join(ROOT, 'docs', path), 'utf8')
-      const place: Place = { page, directory: workDirectory(t), variables: { PATH }, replaced: [] }
-      for (const [index, port] of ports.entries()) {
-        const here = String(await freePort())
-        if (index === 0) place.variables['REAMS_PORT'] = here
-        place.replaced.push([new RegExp(`\\b${port}\\b`, 'g'), here])
-      }
-      await prepare?.(t, place)
-      const start = page.indexOf(from)
-      assert.notEqual(start, -1, `there is no ${from}`)
-      const { directory, variables } = place
-      const adapt = (text: string) => adapted(text, place)
-      await runShellPage(t, { markdown: page.slice(start), directory, variables, adapt })
-      await check?.(place)
-    })
+  for (const page of pages)
+    it(`docs/${page.path} shows commands that work, in their order, and what they print`, (t) => runPage(t, page))
+}
+
+/** Rejects when a command of the page fails, or prints something else than the page shows. */
+export async function runPage(t: TestContext, { path, ports = [], prepare, from = '', check }: RunPage): Promise<void> {
+  const page = readFileSync(join(ROOT, 'docs', path), 'utf8')
+  const place: Place = { page, directory: workDirectory(t), variables: { PATH }, replaced: [] }
+  for (const [index, port] of ports.entries()) {
+    const here = String(await freePort())
+    if (index === 0) place.variables['REAMS_PORT'] = here
+    place.replaced.push([new RegExp(`\\b${port}\\b`, 'g'), here])
+  }
+  await prepare?.(t, place)
+  const start = page.indexOf(from)
+  assert.notEqual(start, -1, `there is no ${from}`)
+  const { directory, variables } = place
+  const adapt = (text: string) => adapted(text, place)
+  await runShellPage(t, { markdown: page.slice(start), directory, variables, adapt })
+  await check?.(place)
 }
 
 function adapted(text: string, { replaced }: Place): string {
