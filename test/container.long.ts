@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ExecFileException, execFile, execFileSync } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -9,10 +9,9 @@ import { eventLines } from './cli/items.ts'
 import { runCli, workDirectory } from './cli/run-cli.ts'
 import { DEBOOTSTRAP, lackOf, PODMAN } from './faults/needs.ts'
 import { runShellPage } from './shell-page.ts'
-import { bootMachine, SYSTEMD_MACHINE } from './systemd-machine.ts'
+import { bootMachine, PATH, SYSTEMD_MACHINE } from './systemd-machine.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 const DEBOOTSTRAP_MS = 150_000
 
 /** For a sandbox: no control groups, and no network but that of the machine. */
@@ -48,10 +47,7 @@ describe('the page about containers', () => {
       CONTAINERS_STORAGE_CONF: join(directory, 'storage.conf'),
       BUILDAH_ISOLATION: 'chroot',
     }
-    const run = (script: string): string => {
-      const [program = '', ...words] = [...under, 'sh', '-ec', script]
-      return execFileSync(program, words, { env: variables, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-    }
+    const run = (script: string) => machine.run(script, variables)
     const lackOfPodman = prepare(directory, run)
     if (lackOfPodman !== undefined) return t.skip(lackOfPodman)
 
