@@ -18,7 +18,7 @@ import { startPostgres } from './store/postgres-server.ts'
 const ROOT = join(import.meta.dirname, '..')
 const PATH = `${join(ROOT, 'bin')}:${process.env['PATH']}`
 
-/** A page, in a directory of its own. */
+/** Where the commands of a page run. */
 export interface Place {
   readonly page: string
   readonly directory: string
@@ -29,6 +29,7 @@ export interface Place {
 }
 
 interface RunPage {
+  /** Below `docs/`. */
   readonly path: string
   /** The ports on the page, the one that `reams serve` takes first. */
   readonly ports?: readonly number[]
@@ -57,7 +58,7 @@ export const SHORT_PAGES: readonly RunPage[] = [
   },
 ]
 
-/** `prepare` makes the program. */
+/** Needs a `prepare` that puts the program at `bin/reams`. */
 export const TUTORIAL: RunPage = { path: 'tutorial/first-collection.md', ports: [8080] }
 
 export const OTHER_PAGES: readonly RunPage[] = [
@@ -159,10 +160,12 @@ function blockOf(page: string, wanted: string): string {
 /** Makes a database, to which the variables of PostgreSQL lead. */
 async function withDatabase(t: TestContext, { variables }: Place): Promise<{ database: string; url: string }> {
   const server = await startPostgres()
-  t.after(() => server.stop())
   const database = newSchema()
+  t.after(async () => {
+    await runSql(server.url, '', `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+    await server.stop()
+  })
   await runSql(server.url, '', `CREATE DATABASE ${database}`)
-  t.after(() => runSql(server.url, '', `DROP DATABASE ${database} WITH (FORCE)`))
   const { hostname, port, username, password } = new URL(server.url)
   Object.assign(variables, {
     PGHOST: hostname,
