@@ -1,6 +1,6 @@
-/** Writes the pages of docs/reference/ that follow from the code, and the man page. */
+/** Writes the pages of docs/reference/ that follow from the code, the man page, and the bytes in an explanation. */
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { COMMANDS } from '../src/cli/program.ts'
 import type { CliCommand } from '../src/cli/setting-values.ts'
@@ -20,14 +20,17 @@ import { limitsPage } from './limits-page.ts'
 import { manPage } from './man-page.ts'
 import { mutantsPage } from './mutants.ts'
 import { fenced, type Page, table } from './page.ts'
+import { withResponseBytes } from './response-bytes.ts'
 import { rulesPage } from './rules-page.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
 const GENERATED = '<!-- Written by `npm run docs`; edit the code, not this file. -->'
 
+const EXPLANATION = 'docs/explanation/how-pages-stay-cheap.md'
+
 /** Every generated page: its path in the repository, and its text. */
-export function referencePages(): ReadonlyMap<string, string> {
+export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ['docs/reference/commands.md', pageText(commandsPage())],
     ['docs/reference/settings.md', pageText(settingsPage())],
@@ -37,10 +40,11 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/reference/api.md', pageText(apiPage())],
     ['docs/reference/limits.md', pageText(limitsPage())],
     ['docs/reference/reams.1', manPage()],
+    [EXPLANATION, await withResponseBytes(readFileSync(join(ROOT, EXPLANATION), 'utf8'))],
   ])
 }
 
-if (import.meta.main) for (const [path, text] of referencePages()) writeFileSync(join(ROOT, path), text)
+if (import.meta.main) for (const [path, text] of await generatedPages()) writeFileSync(join(ROOT, path), text)
 
 function commandsPage(): Page {
   return {

@@ -36,8 +36,8 @@ class Refused extends Error {
 /** Aborted by a signal, so that nothing stays in the temporary directory. */
 const interruption = new AbortController()
 
-async function release(): Promise<void> {
-  const { version, output, isDry } = readArguments()
+async function release(words: readonly string[]): Promise<void> {
+  const { version, output, isDry } = readArguments(words)
   const isChanged = (await run('git', ['status', '--porcelain'], ROOT)) !== ''
   if (isChanged && !isDry) throw new Refused('There are changes that are not committed. Commit them, then try again.')
   if (isChanged) say('There are changes that are not committed: they are left out.')
@@ -71,8 +71,9 @@ async function release(): Promise<void> {
   }
 }
 
-function readArguments() {
-  const { values, positionals } = parsed()
+/** Throws a sentence where they are none of its own. */
+export function readArguments(words: readonly string[]) {
+  const { values, positionals } = parsed(words)
   const [version = packageOf(ROOT).version, ...others] = positionals
   if (others.length > 0) throw new Refused(`There are ${positionals.length} versions: name one.\n\n${USAGE}`)
   if (!SEMANTIC_VERSION.test(version))
@@ -80,10 +81,10 @@ function readArguments() {
   return { version, output: resolve(values.output ?? join(ROOT, 'dist', version)), isDry: values['dry-run'] }
 }
 
-function parsed() {
+function parsed(args: readonly string[]) {
   const options = { 'dry-run': { type: 'boolean', default: false }, output: { type: 'string' } } as const
   try {
-    return parseArgs({ allowPositionals: true, options })
+    return parseArgs({ args: [...args], allowPositionals: true, options })
   } catch (error) {
     const [sentence] = (error as Error).message.split('. ')
     throw new Refused(`${sentence}.\n\n${USAGE}`)
@@ -260,7 +261,7 @@ async function main(): Promise<void> {
       interruption.abort(new Refused(`Ended by ${signal}.`, 128 + constants.signals[signal]))
     })
   try {
-    await release()
+    await release(process.argv.slice(2))
   } catch (error) {
     // A program or a file that is not there says so itself.
     if (!(error instanceof Refused || (error instanceof Error && 'syscall' in error))) throw error

@@ -1,25 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { eventLines, putLines } from './cli/items.ts'
 import { runInside, startServer, workDirectory } from './cli/run-cli.ts'
-import { runShellPage } from './shell-page.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const PATH = `${join(ROOT, 'bin')}:${process.env['PATH']}`
 const SCRIPT = join(ROOT, 'packaging/reams-backup')
-
-describe('the page about backups', () => {
-  it('shows commands that work, in their order, and what they print', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(1234))
-    const markdown = readFileSync(join(ROOT, 'docs/how-to/back-up.md'), 'utf8')
-    await runShellPage(t, { markdown, directory, variables: { PATH } })
-    assert.equal((await runInside(['export', 'events'], { in: directory })).stdout, eventLines(1234))
-  })
-})
 
 describe('a store that is served', () => {
   it('is not whole in its file alone: a copy of that misses the last write, a backup does not', async (t) => {
@@ -42,10 +31,9 @@ describe('a store that is served', () => {
   })
 })
 
-/** The script with the variables of its unit, in a directory of the test. */
-async function scheduled(t: TestContext) {
+/** The script with the variables of its unit, in a directory of the test, and without a store. */
+function scheduled(t: TestContext) {
   const directory = workDirectory(t)
-  await putLines(directory, 'events', eventLines(10))
   const backups = join(directory, 'backups')
   mkdirSync(backups)
   const unit = readFileSync(join(ROOT, 'packaging/reams-backup.service'), 'utf8')
@@ -60,7 +48,8 @@ async function scheduled(t: TestContext) {
 
 describe('scheduled backups', () => {
   it('get the date as their name, and the oldest are removed, but nothing else', async (t) => {
-    const { directory, backups, run } = await scheduled(t)
+    const { directory, backups, run } = scheduled(t)
+    await putLines(directory, 'events', eventLines(10))
     const old = [1, 2, 3].map((day) => `reams-2025-01-0${day}T02-00-00Z.db`)
     for (const name of [...old, 'reams-by-hand.db', 'notes.txt']) writeFileSync(join(backups, name), '')
     for (const name of ['reams-part-AbCdEf', 'reams-public']) mkdirSync(join(backups, name))
@@ -80,32 +69,30 @@ describe('scheduled backups', () => {
     assert.equal((await runInside(words, { in: directory })).stdout, eventLines(10))
   })
 
-  it('that fail remove nothing', async (t) => {
-    const { directory, backups, run } = await scheduled(t)
+  it('that fail remove nothing', (t) => {
+    const { backups, run } = scheduled(t)
     const names = ['reams-2025-01-01T02-00-00Z.db', 'reams-2025-01-02T02-00-00Z.db']
     for (const name of names) writeFileSync(join(backups, name), '')
-    rmSync(join(directory, 'reams.db'))
     const { status, stderr } = run({ REAMS_BACKUP_KEEP: '1' })
     assert.match(stderr, /^reams: There is no store at .* to back up/)
     assert.equal(status, 2)
     assert.deepEqual(readdirSync(backups), names)
   })
 
-  for (const keep of ['0', '-1', '1.5', 'all', '07', '1000000'])
-    it(`refuse to keep ${keep}`, async (t) => {
-      const { backups, run } = await scheduled(t)
+  it('refuse to keep what is no number of backups', async (t) => {
+    const { directory, backups, run } = scheduled(t)
+    await putLines(directory, 'events', eventLines(10))
+    const reason = /^reams-backup: Invalid REAMS_BACKUP_KEEP ".*": expected a whole number from 1 to 999999\.\n$/
+    for (const keep of ['0', '-1', '1.5', 'all', '07', '1000000']) {
       const { status, stderr } = run({ REAMS_BACKUP_KEEP: keep })
-      assert.match(
-        stderr,
-        /^reams-backup: Invalid REAMS_BACKUP_KEEP ".*": expected a whole number from 1 to 999999\.\n$/,
-      )
-      assert.equal(status, 2)
+      assert.match(stderr, reason, keep)
+      assert.equal(status, 2, keep)
       assert.deepEqual(readdirSync(backups), [])
-    })
+    }
+  })
 
-  it('need their directory', async (t) => {
-    const { run } = await scheduled(t)
-    const { status, stderr } = run({ REAMS_BACKUP_DIRECTORY: '/nowhere' })
+  it('need their directory', (t) => {
+    const { status, stderr } = scheduled(t).run({ REAMS_BACKUP_DIRECTORY: '/nowhere' })
     assert.deepEqual([status, stderr.startsWith('reams-backup: There is no directory /nowhere. Create it')], [2, true])
   })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, describe, it } from 'node:test'
@@ -12,8 +12,7 @@ import { MAIN, runCli, startServer, workDirectory } from './cli/run-cli.ts'
 import { newSeed } from './faults/command.ts'
 import { runFault } from './faults/fault.ts'
 import { FAULTS } from './faults/faults/index.ts'
-import { runShellPage } from './shell-page.ts'
-import { freePort } from './store/free-port.ts'
+import { type Place, runPage, TUTORIAL } from './shell-pages.ts'
 import { PostgresCluster } from './store/postgres-cluster.ts'
 import { newSchema, withParameter } from './store/postgres-engine.ts'
 import { startPostgres } from './store/postgres-server.ts'
@@ -97,16 +96,12 @@ describe('on Bun', { skip: lack }, () => {
     }
   })
 
-  it('the tutorial works as it stands', async (t) => {
-    const directory = workDirectory(t)
-    mkdirSync(join(directory, 'bin'))
-    writeFileSync(join(directory, 'bin/reams'), `#!/bin/sh\nexec ${BUN} ${MAIN} "$@"\n`, { mode: 0o755 })
-    const port = String(await freePort())
-    await runShellPage(t, {
-      markdown: readFileSync(join(ROOT, 'docs/tutorial/first-collection.md'), 'utf8'),
-      directory,
-      variables: { PATH: process.env['PATH'] ?? '', REAMS_PORT: port },
-      adapt: (shown) => shown.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`),
-    })
+  it('the tutorial works as it stands', (t) => {
+    const prepare = (_t: unknown, { directory, variables }: Place) => {
+      mkdirSync(join(directory, 'bin'))
+      writeFileSync(join(directory, 'bin/reams'), `#!/bin/sh\nexec ${BUN} ${MAIN} "$@"\n`, { mode: 0o755 })
+      variables['PATH'] = process.env['PATH'] ?? ''
+    }
+    return runPage(t, { ...TUTORIAL, prepare })
   })
 })

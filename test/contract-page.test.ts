@@ -58,13 +58,10 @@ function itemsUpTo(count: number): JsonObject[] {
 }
 
 /** The function that the page shows. */
-async function shownFunction(): Promise<MakeEnvelope> {
-  const [code] = fencesOf(page).filter(({ language }) => language === 'js')
-  const module: { envelope: MakeEnvelope } = await import(
-    `data:text/javascript,${encodeURIComponent(code?.text ?? '')}`
-  )
-  return module.envelope
-}
+const [shownCode] = fencesOf(page).filter(({ language }) => language === 'js')
+const { envelope }: { envelope: MakeEnvelope } = await import(
+  `data:text/javascript,${encodeURIComponent(shownCode?.text ?? '')}`
+)
 
 describe('the page about the contract alone', () => {
   it('has a heading for each C rule, and names no D rule', () => {
@@ -76,7 +73,6 @@ describe('the page about the contract alone', () => {
   for (const [choice, change] of Object.entries(CHOICES))
     for (const count of COUNTS)
       it(`shows code that keeps the contract, ${choice}, with ${count} items`, async () => {
-        const envelope = await shownFunction()
         const fetch = async ({ url }: Request) => {
           const n = Number(new URL(url).searchParams.get('page') ?? 1)
           const body = change(envelope(API, 'events', itemsUpTo(count), n))
@@ -97,8 +93,7 @@ describe('the page about the contract alone', () => {
     ['1234-items-page-3', 1234, 3],
     ['1234-items-page-3', 1234, 4],
   ] as const)
-    it(`has ${file}.json as that code returns it for page ${n}`, async () => {
-      const envelope = await shownFunction()
+    it(`has ${file}.json as that code returns it for page ${n}`, () => {
       const body: unknown = JSON.parse(read(`examples/${file}.json`))
       assert.deepEqual(body, envelope(API, 'events', itemsUpTo(count), n))
       assertAccepts(body, file)
@@ -114,25 +109,27 @@ describe('the page about the contract alone', () => {
 })
 
 describe('the schema of the envelope', () => {
-  for (const count of COUNTS)
-    it(`accepts our own pages with ${count} items: live, of a snapshot and of changes`, async (t) => {
-      const { store, get } = await openService(t)
-      await fill(store, 'events', numbered(count))
-      const assertPages = async (url: string) => {
-        for (const query of ['', '?page=1', '?page=2', '?page=3', '?page=99']) {
-          const response = await get(`${url}${query}`)
-          assert.equal(response.status, 200)
-          assertAccepts(await response.json(), `${url}${query}`)
-        }
+  it('accepts our own pages: live, of a snapshot and of changes', async (t) => {
+    const { store, get } = await openService(t)
+    const assertPages = async (url: string) => {
+      for (const query of ['', '?page=1', '?page=2', '?page=3', '?page=99']) {
+        const response = await get(`${url}${query}`)
+        assert.equal(response.status, 200)
+        assertAccepts(await response.json(), `${url}${query}`)
       }
-      await assertPages(`${BASE}/events`)
-      const { _links: links } = await envelopeOf(await get('/events'))
+    }
+    for (const count of COUNTS) {
+      const name = `items-${count}`
+      await fill(store, name, numbered(count))
+      await assertPages(`${BASE}/${name}`)
+      const { _links: links } = await envelopeOf(await get(`/${name}`))
       const snapshot = links['snapshot']?.href ?? assert.fail('no snapshot is linked')
       // Two pages of changes.
-      await store.append('events', itemRun(numbered(501, 5000), { keyField: 'id' }))
+      await store.append(name, itemRun(numbered(501, 5000), { keyField: 'id' }))
       await assertPages(snapshot)
       await assertPages(`${snapshot}..`)
-    })
+    }
+  })
 
   it('accepts the right example of every rule that shows an envelope', () => {
     const bodies = RULES.flatMap(({ id, scope, right }) => {

@@ -4,19 +4,20 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { referencePages } from '../scripts/docs.ts'
+import { QUESTIONS } from '../bench/questions/index.ts'
+import { generatedPages } from '../scripts/docs.ts'
 import { RULES } from '../src/check/index.ts'
 import { COMMANDS, createProgram } from '../src/cli/program.ts'
 import { OTHER_VARIABLES, SETTINGS } from '../src/cli/settings.ts'
 import { PROBLEMS } from '../src/contract/problem.ts'
 import { itemRun } from '../src/items/item-run.ts'
-import { createService } from '../src/service/create-service.ts'
 import { QUIRE_SIZE } from '../src/store/positions.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Load, Store } from '../src/store/store.ts'
 import { linesIn } from './cli/items.ts'
-import { runCli, startServer, workDirectory } from './cli/run-cli.ts'
-import { anchorsOf, type Fence, fencesOf, headingsOf, inlineCodeOf, linksOf } from './markdown.ts'
+import { runInside, startServer, workDirectory } from './cli/run-cli.ts'
+import { FAULTS } from './faults/faults/index.ts'
+import { anchorsOf, type Fence, fencesOf, headingsOf, inlineCodeOf, linksOf, tablesOf } from './markdown.ts'
 import { askRaw } from './service/raw-http.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -35,12 +36,16 @@ const OTHER_COMMANDS = new Set(
   ),
 )
 
+const GENERATED = await generatedPages()
+const FIRST_SCREEN = read('README.md').split('\n## ', 1)[0] ?? ''
+const CONTRACT = read('docs/reference/contract.md')
+
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-describe('the generated reference', () => {
-  for (const [path, text] of referencePages())
+describe('what is generated', () => {
+  for (const [path, text] of GENERATED)
     it(`${path} is what "npm run docs" writes`, () =>
       assert.ok(read(path) === text, 'it differs: run npm run docs, and look at git diff'))
 
@@ -187,29 +192,14 @@ function assertInlineCode(code: string): void {
 }
 
 describe('the first screen of the README', () => {
-  const firstScreen = read('README.md').split('\n## ', 1)[0] ?? ''
-  const [start, request, answer, client] = fencesOf(firstScreen)
-
   it('is a command, a request, its answer and four lines of client code', () => {
-    const languages = fencesOf(firstScreen).map(({ language }) => language)
-    assert.deepEqual(languages, ['sh', 'sh', 'json', 'js'])
+    const [start, , , client] = fencesOf(FIRST_SCREEN)
+    assert.deepEqual(
+      fencesOf(FIRST_SCREEN).map(({ language }) => language),
+      ['sh', 'sh', 'json', 'js'],
+    )
     assert.equal(start?.text, 'npm start\n')
     assert.equal(client?.text.trimEnd().split('\n').length, 4)
-  })
-
-  it('is true: the sample answers so, and the client prints every event', async (t) => {
-    const directory = workDirectory(t)
-    const { url } = await startServer(t, ['--sample'], { in: directory })
-    const adapted = (fence: Fence | undefined) => fence?.text.replaceAll('http://127.0.0.1:8080', url) ?? ''
-
-    const [, address = ''] = /^curl '(.*)'\n$/.exec(adapted(request)) ?? []
-    assertShows(adapted(answer), await (await fetch(address)).text())
-
-    writeFileSync(join(directory, 'client.mjs'), adapted(client))
-    const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'client.mjs')])
-    const lines = stdout.trimEnd().split('\n')
-    assert.equal(lines.length, 1234)
-    assert.match(lines.at(-1) ?? '', /^1234 /)
   })
 })
 
@@ -230,61 +220,44 @@ function assertShows(shortened: string, whole: string): void {
 }
 
 describe('the page about the contract', () => {
-  const contract = read('docs/reference/contract.md')
-
   it('has a heading for each rule', () => {
-    const ids = headingsOf(contract).flatMap((heading) => /^[CD]\d+(?= )/.exec(heading)?.[0] ?? [])
+    const ids = headingsOf(CONTRACT).flatMap((heading) => /^[CD]\d+(?= )/.exec(heading)?.[0] ?? [])
     const expected = [...numbered('C', 10), ...numbered('D', 24)]
     assert.deepEqual(ids.toSorted(), expected.toSorted())
   })
+})
 
-  it('shows answers that are true', async (t) => {
+describe('the sample', () => {
+  it('answers as the README and the page about the contract show', async (t) => {
     const directory = workDirectory(t)
     const { url } = await startServer(t, ['--sample'], { in: directory })
-    const empty = await runCli(['import', 'drafts', '-', '--store', 'data/reams.db'], { in: directory })
-    assert.equal(empty.status, 0, empty.stderr)
     const { port } = new URL(url)
+
+    await t.test('on the first screen of the README, whose client prints every event', async () => {
+      const [, request, response, client] = fencesOf(FIRST_SCREEN)
+      const adapted = (fence: Fence | undefined) => fence?.text.replaceAll('http://127.0.0.1:8080', url) ?? ''
+      const [, address = ''] = /^curl '(.*)'\n$/.exec(adapted(request)) ?? []
+      assertShows(adapted(response), await (await fetch(address)).text())
+
+      writeFileSync(join(directory, 'client.mjs'), adapted(client))
+      const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'client.mjs')])
+      const lines = stdout.trimEnd().split('\n')
+      assert.equal(lines.length, 1234)
+      assert.match(lines.at(-1) ?? '', /^1234 /)
+    })
+
+    const empty = await runInside(['import', 'drafts', '-', '--store', 'data/reams.db'], { in: directory })
+    assert.equal(empty.status, 0, empty.stderr)
     // The tag of the state that the sample is in.
     const [, tag = ''] = /\/events(@[\w-]+)"/.exec(await (await fetch(`${url}/events`)).text()) ?? []
     const adapted = (text: string) =>
       text.replaceAll(':8080', `:${port}`).replace(/^GET \/events@…/, `GET /events${tag}`)
-    const examples = fencesOf(contract).filter(({ language }) => language === 'http')
+    const examples = fencesOf(CONTRACT).filter(({ language }) => language === 'http')
     assert.ok(examples.length > 10)
     for (const { text, line } of examples)
-      await t.test(`at line ${line}`, () => assertExchange(adapted(text), Number(port)))
+      await t.test(`at line ${line} of the page`, () => assertExchange(adapted(text), Number(port)))
   })
 })
-
-describe('the page about how pages stay cheap', () => {
-  it('shows the bytes of a real answer, and of the quires in it', async (t) => {
-    const directory = workDirectory(t)
-    await startServer(t, ['--sample'], { in: directory })
-    const store = await openStore(t, join(directory, 'data/reams.db'))
-    // Without a link in which each store has another tag.
-    await store.setRetention('events', { retentionMs: 0 })
-    const { fetch } = createService({ store, baseUrl: 'http://127.0.0.1:8080' })
-    const headers = { 'Accept-Encoding': 'gzip' }
-    const answer = await fetch(new Request('http://127.0.0.1:8080/events?page=2', { headers }))
-    const hex = Buffer.from(await answer.arrayBuffer()).toString('hex')
-    const shown = fencesOf(read('docs/explanation/how-pages-stay-cheap.md')).map(({ text }) => bytesIn(text))
-    const [whole = [], quires = []] = shown.filter(({ length }) => length > 0)
-    assert.ok(hex.startsWith(whole[0] ?? '-') && hex.endsWith(whole.at(-1) ?? '-'))
-    for (const pieces of [whole, quires]) {
-      let at = 0
-      for (const piece of pieces) {
-        const found = hex.indexOf(piece, at)
-        assert.ok(found >= 0, `${piece} does not come next`)
-        at = found + piece.length
-      }
-    }
-  })
-})
-
-/** The bytes at the beginnings of lines, in pieces that follow one another. */
-function bytesIn(text: string): string[] {
-  const columns = text.split('\n').map((line) => /^(?:(?:[0-9a-f]{2}|…)\s+)*/.exec(line)?.[0] ?? '')
-  return columns.flatMap((column) => column.replaceAll(' ', '').split('…')).filter((piece) => piece !== '')
-}
 
 function numbered(letter: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${letter}${index + 1}`)
@@ -354,8 +327,8 @@ describe('the page about embedding', () => {
   })
 })
 
-async function openStore(t: TestContext, path = join(workDirectory(t), 'reams.db')): Promise<Store> {
-  const store = await openSqliteStore({ path, create: true })
+async function openStore(t: TestContext, directory = workDirectory(t)): Promise<Store> {
+  const store = await openSqliteStore({ path: join(directory, 'reams.db'), create: true })
   t.after(() => store.close())
   return store
 }
@@ -375,17 +348,17 @@ describe('the page about the storage format', () => {
     const lack = lackOfPython()
     if (lack !== undefined) return t.skip(lack)
     const directory = workDirectory(t)
-    const path = join(directory, 'reams.db')
     const script = join(directory, 'read_store.py')
     const [reader] = fencesOf(read('docs/reference/storage-format.md')).filter(({ language }) => language === 'python')
     writeFileSync(script, reader?.text ?? '')
-    const store = await openStore(t, path)
+    const store = await openStore(t, directory)
     const loads = await fillWithEverything(store)
-    for (const { name } of await store.collections()) {
-      const { stdout } = await promisify(execFile)('python3', [script, path, name], { maxBuffer: 2 ** 24 })
-      assert.equal(stdout, await linesIn(store, name), name)
-    }
-    await assert.rejects(promisify(execFile)('python3', [script, path, 'nope']), /has no collection nope/)
+    const words = [script, join(directory, 'reams.db')]
+    const readBack = (name: string) => promisify(execFile)('python3', [...words, name], { maxBuffer: 2 ** 24 })
+    const assertReads = async ({ name }: { name: string }) =>
+      assert.equal((await readBack(name)).stdout, await linesIn(store, name), name)
+    await Promise.all((await store.collections()).map(assertReads))
+    await assert.rejects(readBack('nope'), /has no collection nope/)
     for (const load of loads) await load.abort()
   })
 })
@@ -454,3 +427,32 @@ describe('ARCHITECTURE.md', () => {
     assert.deepEqual(missing, [])
   })
 })
+
+describe('the page about reliability', () => {
+  const page = read('docs/reference/reliability.md')
+
+  for (const [promise = '', proof = '', figure] of tablesOf(page).flat())
+    it(`has a test or a command, and a figure, for: ${promise}`, () => {
+      const files = linksOf(proof).filter((link) => link.startsWith('../../test/'))
+      const commands = inlineCodeOf(proof).filter((code) => code.startsWith('npm run '))
+      assert.ok(files.length + commands.length > 0)
+      for (const command of commands) assertScript(command)
+      assert.ok(figure)
+    })
+
+  it('names every fault', () => {
+    const named = [...page.matchAll(/--fault ([\w-]+)/g)].map(([, name]) => name)
+    assert.deepEqual([...new Set(named)].sort(), FAULTS.map(({ name }) => name).sort())
+  })
+})
+
+function assertScript(command: string): void {
+  const [, script = '', words = ''] = /^npm run ([\w:]+)(?: -- (.*))?$/.exec(command) ?? []
+  assert.ok(SCRIPTS.includes(script), command)
+  if (script !== 'bench') return
+  for (const word of words.split(' '))
+    assert.ok(
+      QUESTIONS.some(({ name }) => name === word),
+      command,
+    )
+}

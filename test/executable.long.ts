@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { buildExecutable } from '../scripts/build-executable.ts'
 import { makeAssets } from '../src/explorer/create-explorer.ts'
+import { eventLines } from './cli/items.ts'
 import { type CliOptions, RunningCli, runCli, startServer, workDirectory } from './cli/run-cli.ts'
-import { runShellPage } from './shell-page.ts'
-import { freePort } from './store/free-port.ts'
+import { type Place, runPage, TUTORIAL } from './shell-pages.ts'
 import { startPostgres } from './store/postgres-server.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -42,26 +42,24 @@ describe('the executable', () => {
     assert.deepEqual([status, stderr], [0, ''])
   })
 
-  it('works through the tutorial in an empty directory', async (t) => {
-    const { in: directory, variables } = alone(t)
-    const [bin, tools] = [join(directory, 'bin'), join(directory, 'tools')]
-    for (const made of [bin, tools]) mkdirSync(made)
-    symlinkSync(program, join(bin, 'reams'))
-    for (const tool of TOOLS)
-      symlinkSync(execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(), join(tools, tool))
-    const port = String(await freePort())
-    await runShellPage(t, {
-      markdown: readFileSync(join(ROOT, 'docs/tutorial/first-collection.md'), 'utf8'),
-      directory,
-      variables: { ...variables, PATH: tools, REAMS_PORT: port },
-      adapt: (text) => text.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`),
-    })
+  it('works through the tutorial in an empty directory', (t) => {
+    const prepare = (_t: unknown, { directory, variables }: Place) => {
+      for (const made of ['bin', 'tools', 'home']) mkdirSync(join(directory, made))
+      symlinkSync(program, join(directory, 'bin/reams'))
+      for (const tool of TOOLS) {
+        const path = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim()
+        symlinkSync(path, join(directory, 'tools', tool))
+      }
+      const [PATH, HOME] = [join(directory, 'tools'), join(directory, 'home')]
+      Object.assign(variables, { PATH, HOME, NODE_COMPILE_CACHE: '' })
+    }
+    return runPage(t, { ...TUTORIAL, prepare })
   })
 
   for (const workers of ['1', '2'])
     it(`keeps the contract with ${workers === '1' ? 'one process' : 'two processes'}, and brings the explorer`, async (t) => {
       const options = alone(t)
-      writeFileSync(join(options.in, 'events.ndjson'), lines(1234))
+      writeFileSync(join(options.in, 'events.ndjson'), eventLines(1234))
       await runCli(['import', 'events', 'events.ndjson', '--key', 'id'], options)
       const { cli, url, get } = await startServer(t, ['--workers', workers, '--log-level', 'warn'], options)
       await assertConforming(url, options)
@@ -76,15 +74,15 @@ describe('the executable', () => {
 
   it('keeps what it acknowledged, through kill -9', async (t) => {
     const options = alone(t)
-    await runCli(['import', 'events', '-', '--key', 'id'], { ...options, input: lines(10) })
+    await runCli(['import', 'events', '-', '--key', 'id'], { ...options, input: eventLines(10) })
     const token = await runCli(['token', 'create', '--name', 'w', '--scope', 'write:events'], options)
     const { cli, url } = await startServer(t, ['--log-level', 'warn'], options)
     const headers = { authorization: `Bearer ${token.stdout.trim()}`, 'content-type': 'application/json' }
-    const put = (id: number) => fetch(`${url}/events/${id}`, { method: 'PUT', headers, body: JSON.stringify({ id }) })
-    for (let id = 10; id < 60; id++) assert.equal((await put(id)).status, 201)
+    const put = (id: number) => fetch(`${url}/events/${id}`, { method: 'PUT', headers, body: eventLines(1, id).trim() })
+    for (let id = 11; id <= 60; id++) assert.equal((await put(id)).status, 201)
     cli.child.kill('SIGKILL')
     await cli.ends()
-    assert.equal((await runCli(['export', 'events'], options)).stdout, lines(60))
+    assert.equal((await runCli(['export', 'events'], options)).stdout, eventLines(60))
     assert.equal((await runCli(['verify'], options)).status, 0)
   })
 
@@ -96,19 +94,15 @@ describe('the executable', () => {
     const options = alone(t)
     const variables = { ...options.variables, REAMS_STORE: store.href }
     const there = { ...options, variables }
-    const imported = await runCli(['import', 'events', '-', '--key', 'id'], { ...there, input: lines(1234) })
+    const imported = await runCli(['import', 'events', '-', '--key', 'id'], { ...there, input: eventLines(1234) })
     assert.equal(imported.status, 0, imported.stderr)
     const { url } = await startServer(t, ['--log-level', 'warn'], there)
     await assertConforming(url, options)
     const mirror = new RunningCli(['mirror', `${url}/events`, '--store', 'mirror.db', '--once'], options)
     assert.equal((await mirror.ends()).status, 0, mirror.stderr)
-    assert.equal((await runCli(['export', 'events', '--store', 'mirror.db'], options)).stdout, lines(1234))
+    assert.equal((await runCli(['export', 'events', '--store', 'mirror.db'], options)).stdout, eventLines(1234))
   })
 })
-
-function lines(count: number): string {
-  return Array.from({ length: count }, (_, id) => `{"id":${id}}\n`).join('')
-}
 
 async function assertConforming(url: string, options: CliOptions): Promise<void> {
   const { status, stdout, stderr } = await runCli(['check', url], options)

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { buildExecutable } from '../scripts/build-executable.ts'
 import { eventLines } from './cli/items.ts'
 import { workDirectory } from './cli/run-cli.ts'
-import { lackOf, type Need, NGINX } from './faults/needs.ts'
+import { lackOf, type Need, NGINX, PROMETHEUS } from './faults/needs.ts'
 import { shownConfigurations } from './nginx.ts'
 import { runShellPage } from './shell-page.ts'
-import { bootMachine, SYSTEMD_MACHINE } from './systemd-machine.ts'
+import { bootMachine, PATH, SYSTEMD_MACHINE } from './systemd-machine.ts'
+import { waitUntil } from './wait-until.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const LOOKS = 60
-const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Reads until nobody holds its input open, and tells what it saw. */
 const CLIENT = `
@@ -34,24 +32,21 @@ for (; !isOver; asked++) {
 }
 console.log(JSON.stringify({ asked, failures }))`
 
-const PROMETHEUS: Need = async () =>
-  existsSync('/lib/systemd/system/prometheus.service')
-    ? undefined
-    : 'Prometheus is missing; on Debian: apt-get install prometheus'
+const PROMETHEUS_UNIT: Need = async () =>
+  existsSync('/lib/systemd/system/prometheus.service') ? undefined : 'systemd does not know Prometheus here'
 
 describe('the page about running a service', () => {
   it('shows commands that work, in their order, with a real systemd, and an upgrade that no client notices', async (t) => {
-    const lack = await lackOf([SYSTEMD_MACHINE, NGINX, PROMETHEUS])
+    const lack = await lackOf([SYSTEMD_MACHINE])
     if (lack !== undefined) return t.skip(lack)
+    const missing = await lackOf([NGINX, PROMETHEUS, PROMETHEUS_UNIT])
+    if (missing !== undefined) return t.skip(missing)
     const directory = workDirectory(t)
     // The files that the page tells you to copy to the server.
     const program = basename(await buildExecutable(directory))
     cpSync(join(ROOT, 'packaging'), join(directory, 'packaging'), { recursive: true })
     await using machine = await bootMachine(directory, ROOT)
-    const run = (script: string): string => {
-      const [program = '', ...words] = [...machine.under, 'sh', '-ec', script]
-      return execFileSync(program, words, { env: { PATH }, encoding: 'utf8' })
-    }
+    const { run } = machine
     const put = (path: string, text: string) => {
       writeFileSync(join(directory, 'put'), text)
       run(`mkdir -p "$(dirname ${path})"; cp ${directory}/put ${path}; chmod 644 ${path}`)
@@ -74,12 +69,8 @@ describe('the page about running a service', () => {
     }
     await runShellPage(t, { markdown: before, ...shell })
     const query = () => run(`curl -sS 'http://127.0.0.1:9090/api/v1/query?query=reams_collection_items'`)
-    let scraped = query()
-    for (let look = 0; look < LOOKS && scraped.split('"1234"').length !== 3; look++) {
-      await sleep(1_000)
-      scraped = query()
-    }
-    assert.equal(scraped.split('"1234"').length, 3, `both instances tell Prometheus of all items: ${scraped}`)
+    // Both instances tell Prometheus of all items.
+    await waitUntil(() => query().split('"1234"').length === 3)
 
     const [node = '', ...words] = [...machine.under, '/clone/node_modules/.bin/node', '-e', CLIENT]
     const client = spawn(node, words, { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -3,15 +3,18 @@
  * at the end, and nothing of it reaches this machine. It sees the files of this one, and what it writes goes to memory.
  */
 
-import { spawn, spawnSync } from 'node:child_process'
+import assert from 'node:assert/strict'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { LINUX_ROOT, lackOf, type Need } from './faults/needs.ts'
+import { waitUntil } from './wait-until.ts'
+
+/** On the machine. */
+export const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 
 const SYSTEMD = '/lib/systemd/systemd'
-const LOOKS = 600
 const NAMESPACES = ['--cgroup', '--mount', '--pid', '--uts', '--ipc', '--net', '--fork', '--kill-child']
 
 /**
@@ -81,6 +84,8 @@ export const SYSTEMD_MACHINE: Need = async () => {
 export interface Machine extends AsyncDisposable {
   /** What runs the command behind it on the machine. */
   readonly under: readonly string[]
+  /** Runs a script in the directory of the machine, and returns what it prints. */
+  readonly run: (script: string, variables?: Readonly<Record<string, string>>) => string
 }
 
 /** Resolves when all is started; rejects with what was said where that cannot be. `directory` is an empty one. */
@@ -94,7 +99,7 @@ export async function bootMachine(directory: string, clone: string): Promise<Mac
   const child = spawn(
     'sh',
     ['-c', enterGroup, group, 'unshare', ...NAMESPACES, 'sh', join(directory, 'boot.sh'), directory, clone],
-    { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }, stdio: ['ignore', 'ignore', 'pipe'] },
+    { env: { PATH }, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   const closed = once(child, 'close')
   let said = ''
@@ -106,18 +111,25 @@ export async function bootMachine(directory: string, clone: string): Promise<Mac
       const [first = ''] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(' ')
       return ['nsenter', '--target', first, '--mount', '--pid', '--net', '--uts', '--ipc', '--']
     },
+    run: (script, variables) => {
+      const [program = '', ...words] = [...machine.under, 'env', '-C', directory, 'sh', '-ec', script]
+      const env = { PATH, ...variables }
+      return execFileSync(program, words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+    },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
       await closed
       await removeGroups(group)
     },
   }
-  for (let look = 0; look < LOOKS && child.exitCode === null; look++) {
-    if (await isRunning(machine)) return machine
-    await sleep(100)
+  try {
+    await waitUntil(async () => child.exitCode !== null || (await isRunning(machine)))
+    assert.equal(child.exitCode, null)
+    return machine
+  } catch {
+    await machine[Symbol.asyncDispose]()
+    throw new Error(`systemd does not start in namespaces here: ${said.trim()}`)
   }
-  await machine[Symbol.asyncDispose]()
-  throw new Error(`systemd does not start in namespaces here: ${said.trim()}`)
 }
 
 async function isRunning({ under }: Machine): Promise<boolean> {
@@ -130,15 +142,16 @@ function groupsDirectory(): string | undefined {
   return /^\S+ (\S+) cgroup2 /m.exec(readFileSync('/proc/mounts', 'utf8'))?.[1]
 }
 
-/** They can be removed when the last process is gone, the inner ones first. */
+/** They can be removed when the last process is gone, the inner ones first; after a minute they are left. */
 async function removeGroups(group: string): Promise<void> {
   const groups = globSync('**/', { cwd: group }).map((path) => join(group, path))
   const innerFirst = [...new Set([group, ...groups])].sort((a, b) => b.length - a.length)
-  for (let look = 0; look < LOOKS && existsSync(group); look++) {
+  await waitUntil(() => {
     try {
       for (const each of innerFirst) if (existsSync(each)) rmdirSync(each)
+      return true
     } catch {
-      await sleep(100)
+      return false
     }
-  }
+  }).catch(() => {})
 }

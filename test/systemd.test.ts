@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
-import { eventLines } from './cli/items.ts'
-import { RunningCli, runInside, workDirectory } from './cli/run-cli.ts'
+import { workDirectory } from './cli/run-cli.ts'
 import { fencesOf } from './markdown.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -73,40 +72,5 @@ describe('the pages about services', () => {
       const fromClone = fences.filter(({ text }) => /\bgit\b|npm (--prefix \S+ )?ci\b|node_modules/.test(text))
       assert.deepEqual(fromClone, [], name)
     }
-  })
-})
-
-describe('the page about systemd', () => {
-  it('has commands for a store that is served, and a backup that can take its place', async (t) => {
-    const directory = workDirectory(t)
-    const page = readFileSync(join(ROOT, 'docs/how-to/systemd.md'), 'utf8')
-      .replaceAll('/var/lib/reams', directory)
-      .replaceAll('/srv/exports', directory)
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(1234))
-    const [, served = ''] = /^ExecStart=\/opt\/reams\/bin\/reams (.*)$/m.exec(page) ?? []
-    const server = new RunningCli(served.split(' '), { in: directory, variables: { REAMS_PORT: '0' } })
-    t.after(() => server.child.kill('SIGKILL'))
-    await server.prints('Ctrl-C stops it.')
-    const [, port] = /port (\d+)/.exec(server.stdout) ?? []
-
-    const commands = [...page.matchAll(/^runuser -u reams -- \/opt\/reams\/bin\/reams (.*)$/gm)].map(
-      ([, words = '']) => words,
-    )
-    const found = commands.map((words) => words.split(' ')[0])
-    assert.deepEqual(found, ['import', 'token', 'backup'])
-    for (const words of commands) {
-      const result = await runInside(words.split(' '), { in: directory })
-      assert.equal(result.status, 0, result.stderr)
-    }
-    const { item_count: itemCount } = JSON.parse(await (await fetch(`http://127.0.0.1:${port}/events`)).text())
-    assert.equal(itemCount, 1234)
-    assert.equal((await server.stop()).status, 0)
-
-    for (const name of ['reams.db', 'reams.db-wal', 'reams.db-shm']) rmSync(join(directory, name), { force: true })
-    assert.ok(!existsSync(join(directory, 'backup.db-wal')))
-    renameSync(join(directory, 'backup.db'), join(directory, 'reams.db'))
-    const restored = await runInside(['export', 'events'], { in: directory })
-    assert.equal(restored.stdout, eventLines(1234))
-    assert.match((await runInside(['token', 'list'], { in: directory })).stdout, /app +active/)
   })
 })

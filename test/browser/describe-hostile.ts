@@ -1,4 +1,4 @@
-/** A hundred hostile items: nothing runs, nothing breaks. */
+/** Hostile items: nothing runs, nothing breaks. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -14,9 +14,8 @@ const ACTIVE = 'main :is(script, img, iframe, style, link, base, meta, object, e
 export function describeHostile({ visit }: Explorer): void {
   describe('hostile items', () => {
     it('are text on the screen, and nothing else', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/hostile')
-      assert.equal(await page.locator('tbody tr').count(), 100)
+      const { page, open } = await visit(t, '/hostile')
+      assert.equal(await page.locator('tbody tr').count(), hostileItems().length)
       assert.equal(await page.locator(ACTIVE).count(), 0)
       assert.deepEqual(await handlersAndLinks(page), [])
       assert.ok((await page.locator('tbody').textContent())?.includes('<script>alert(1)</script>'))
@@ -28,13 +27,16 @@ export function describeHostile({ visit }: Explorer): void {
 
       await t.test('can be sorted by a column with an endless name, and back', async () => {
         const head = page.locator('thead th[title^=xxxxx]')
-        for (const order of ['ascending', 'descending', null]) {
-          await head.locator('button').click()
-          await waitUntil(async () => (await head.getAttribute('aria-sort')) === order)
+        await head.locator('button').click()
+        assert.equal(await head.getAttribute('aria-sort'), 'ascending')
+        for (const order of ['descending', null]) {
+          // Without the scrolling that a real click brings.
+          await head.locator('button').dispatchEvent('click')
+          assert.equal(await head.getAttribute('aria-sort'), order)
         }
         assert.deepEqual(await overflowOf(page), [])
         const numbers = hostileItems().map((_, index) => `${index + 1}`)
-        await waitUntil(async () => isDeepStrictEqual(await page.locator('tbody th').allInnerTexts(), numbers))
+        await waitUntil(async () => isDeepStrictEqual(await page.locator('tbody th').allTextContents(), numbers))
       })
 
       await t.test('open one by one, each with all of its text', async () => {

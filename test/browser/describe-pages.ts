@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Request } from 'playwright-core'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import type { Explorer, Visit } from './open-explorer.ts'
@@ -31,19 +30,14 @@ export async function hold({ page }: Visit, pattern: string): Promise<() => Prom
 export function describePages({ visit, server, browser }: Explorer): void {
   describe('the pager', () => {
     it('leads where the links lead; the page is in the address, for back, forward and reload', async (t) => {
-      const shown = await visit(t)
-      const { page } = shown
-      const asked: string[] = []
-      const note = (request: Request) => void (/xhr|fetch/.test(request.resourceType()) && asked.push(request.url()))
-      page.on('request', note)
-      await shown.open('/numbers')
+      const shown = await visit(t, '/numbers')
+      const { page, asked } = shown
       assert.equal(await shownPage(shown), ' 1')
-      assert.deepEqual(asked, [], 'What the server rendered is not fetched again.')
+      assert.deepEqual(asked(), [], 'What the server rendered is not fetched again.')
       await page.locator('a[rel=next]').click()
       await page.waitForURL(/page=2$/)
       assert.equal(await shownPage(shown), '?page=2 501')
-      assert.deepEqual(asked, [`${server().url}/numbers?page=2`])
-      page.off('request', note)
+      assert.deepEqual(asked(), [`${server().url}/numbers?page=2`])
       await page.locator('a[rel=last]').click()
       await page.waitForURL(/page=3$/)
       assert.equal(await shownPage(shown), '?page=3 1,001')
@@ -57,8 +51,7 @@ export function describePages({ visit, server, browser }: Explorer): void {
     })
 
     it('jumps to a page by its number, and to the last one for all beyond it', async (t) => {
-      const shown = await visit(t)
-      await shown.open('/numbers')
+      const shown = await visit(t, '/numbers')
       const field = shown.page.getByLabel('Page', { exact: true })
       await field.fill('99999999999999999999')
       await field.press('Enter')
@@ -80,9 +73,8 @@ export function describePages({ visit, server, browser }: Explorer): void {
     })
 
     it('turns pages by the arrow keys, but not while somebody types, and by a strip that shows the place', async (t) => {
-      const shown = await visit(t)
+      const shown = await visit(t, '/numbers')
       const { page } = shown
-      await shown.open('/numbers')
       await page.keyboard.press('ArrowRight')
       await page.waitForURL(/page=2$/)
       await shown.settled()
@@ -113,9 +105,8 @@ export function describePages({ visit, server, browser }: Explorer): void {
     })
 
     it('shows that it waits, and the page that was asked for last, whichever answer comes first', async (t) => {
-      const shown = await visit(t)
+      const shown = await visit(t, '/numbers')
       const { page } = shown
-      await shown.open('/numbers')
       const release = await hold(shown, '**/numbers?page=2')
       await page.locator('a[rel=next]').click()
       const busy = page.locator('main[aria-busy]')
@@ -131,9 +122,8 @@ export function describePages({ visit, server, browser }: Explorer): void {
   })
 
   it('of a mirror it says how long ago it was as its origin, also on pages that the script fetched', async (t) => {
-    const shown = await visit(t)
+    const shown = await visit(t, '/')
     const { page } = shown
-    await shown.open('/')
     const line = 'https://origin.example/mirrored, 0 versions behind, as of 2 h ago, last report 2 h ago'
     assert.equal(await page.locator('tr', { hasText: 'origin.example' }).locator('td').last().innerText(), line)
     await page.getByRole('link', { name: 'mirrored', exact: true }).click()
@@ -150,9 +140,8 @@ export function describePages({ visit, server, browser }: Explorer): void {
 
   describe('where there is no page', () => {
     it('the problem is told: a server that fails, being offline, which ends by itself, and a missing item', async (t) => {
-      const shown = await visit(t, /status of (404|502)|ERR_INTERNET_DISCONNECTED/)
-      const { page, open, settled } = shown
-      await open('/numbers')
+      const shown = await visit(t, '/numbers', /status of (404|502)|ERR_INTERNET_DISCONNECTED/)
+      const { page, settled } = shown
       await page.route('**/numbers?page=2', (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }))
       await page.locator('a[rel=next]').click()
       await page.getByRole('heading', { name: 'The server answered with status 502' }).waitFor()
@@ -176,8 +165,7 @@ export function describePages({ visit, server, browser }: Explorer): void {
     })
 
     it('a slash at the end is told on a page too, with the address and the way back', async (t) => {
-      const { page, open } = await visit(t, /status of 404/)
-      await open('/numbers/')
+      const { page } = await visit(t, '/numbers/', /status of 404/)
       await page.getByRole('heading', { name: 'There is nothing at this path' }).waitFor()
       await page.getByText('You asked for /numbers/', { exact: true }).waitFor()
       await page.getByRole('link', { name: 'Back to numbers' }).click()
@@ -187,8 +175,7 @@ export function describePages({ visit, server, browser }: Explorer): void {
     it('and also where the server is gone', async (t) => {
       const { port, close } = await listen({ port: 0, ...createService({ store: server().store }) })
       t.after(() => close(0))
-      const { page, open } = await visit(t, /ERR_CONNECTION_REFUSED/)
-      await open(`http://127.0.0.1:${port}/venues`)
+      const { page } = await visit(t, `http://127.0.0.1:${port}/venues`, /ERR_CONNECTION_REFUSED/)
       await close(0)
       await page.getByRole('link', { name: 'Collections' }).click()
       await page.getByRole('heading', { name: 'The server does not answer' }).waitFor()
@@ -202,10 +189,10 @@ export function describePages({ visit, server, browser }: Explorer): void {
     const { port, close } = await listen({ port: 0, ...service })
     t.after(() => close(0))
     const url = `http://localhost:${port}`
-    const shown = await (await openTab(browser(), { url }))(t)
-    const { page, open } = shown
+    const visitOther = await openTab(browser(), { url })
     // Where a proxy has taken the path off.
-    await open('/keyless')
+    const shown = await visitOther(t, '/keyless')
+    const { page } = shown
     await page.getByRole('link', { name: 'Collections' }).click()
     await page.waitForURL(`${url}/data/v1/`)
     await page.getByRole('link', { name: 'numbers' }).click()

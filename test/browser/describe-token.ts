@@ -7,9 +7,8 @@ import { download, type Explorer } from './open-explorer.ts'
 export function describeToken({ visit, server }: Explorer): void {
   describe('a token', () => {
     it('opens what is private, on every page of this tab, goes with a download, and is kept nowhere', async (t) => {
-      const { page, open, settled } = await visit(t, /status of 404/)
+      const { page, arrive } = await visit(t, '/secrets', /status of 404/)
       const { token, url } = server()
-      await open('/secrets')
       assert.equal(await page.locator('h1').innerText(), 'There is no such collection')
       await page.getByRole('button', { name: 'Enter a token' }).click()
       await page.getByLabel('Token', { exact: true }).and(page.locator('input')).fill(token)
@@ -19,11 +18,9 @@ export function describeToken({ visit, server }: Explorer): void {
       await page.getByRole('link', { name: 'Open item 2' }).click()
       await page.getByRole('complementary', { name: 'Item 2' }).waitFor()
       await page.getByRole('link', { name: 'Collections' }).click()
-      await page.waitForURL(`${url}/`)
-      await settled()
+      await arrive(`${url}/`)
       await page.getByRole('link', { name: 'secrets' }).click()
-      await page.waitForURL(`${url}/secrets`)
-      await settled()
+      await arrive(`${url}/secrets`)
       assert.equal(await page.getByRole('link', { name: 'Raw JSON' }).count(), 0)
       await page.getByRole('button', { name: 'Code' }).click()
       assert.match(await page.locator('#code').innerText(), /curl '.*' -H "Authorization: Bearer \$TOKEN"/)
@@ -55,8 +52,7 @@ export function describeToken({ visit, server }: Explorer): void {
     })
 
     it('that is wrong is told, and can be corrected; the focus goes into the dialog and back', async (t) => {
-      const { page, open, settled } = await visit(t, /status of 401/)
-      await open('/venues')
+      const { page, settled } = await visit(t, '/venues', /status of 401/)
       const button = page.locator('#top').getByRole('button', { name: /^Token/ })
       const field = page.locator('#token input')
       await button.press('Enter')

@@ -28,12 +28,19 @@ export interface Visit {
   readonly page: Page
   /** Opens a path of the server, or a whole URL. */
   readonly open: (target: string) => Promise<void>
-  /** Until what was asked for is on the screen. */
+  /** Waits until what was asked for is on the screen. */
   readonly settled: () => Promise<void>
+  /** Waits for an address, and its page. */
+  readonly arrive: (url: string | RegExp) => Promise<void>
+  /** The addresses that scripts have asked for since the visit began. */
+  readonly asked: () => readonly string[]
 }
 
-/** Errors of the console that a test brings about. All others make it fail, and so do dialogs and requests to others. */
-export type Visitor = (t: TestContext, expected?: RegExp) => Promise<Visit>
+/**
+ * Opens a path. `expected`: errors of the console that the test brings about. All others make it fail, and so do dialogs and
+ * requests to others.
+ */
+export type Visitor = (t: TestContext, path?: string, expected?: RegExp) => Promise<Visit>
 
 /** What the suites are given: a server and a tab that all of them share. */
 export interface Explorer {
@@ -42,13 +49,14 @@ export interface Explorer {
   readonly visit: Visitor
 }
 
-export const EVENT_COUNT = 1234
+/** The last page of `events` has 100 items: a browser takes a second to lay out 500 of them. */
+const EVENT_COUNT = 1100
 
 export async function startExplorerServer(): Promise<ExplorerServer> {
   const { store, remove } = await openTestStore()
   const events = Array.from({ length: EVENT_COUNT }, (_, index) => eventText(index + 1))
   await fill(store, 'events', events)
-  await fill(store, 'numbers', numbered(EVENT_COUNT))
+  await fill(store, 'numbers', numbered(1234))
   await fill(store, 'venues', ['{"id":"hall","seats":120}', '{"id":"room","seats":30}'], { isPaginated: false })
   await fill(store, 'keyless', numbered(3), { keyField: null })
   await fill(store, 'secrets', numbered(2), { isPrivate: true })
@@ -105,7 +113,7 @@ async function newToken(store: Store): Promise<string> {
 
 const VIEWPORT = { width: 1280, height: 800 }
 
-/** One tab for all visits: opening it anew takes longer than most tests. */
+/** One tab for all visits: opening one takes longer than most tests. */
 export async function openTab(
   browser: Browser,
   { url }: Pick<ExplorerServer, 'url'>,
@@ -116,6 +124,7 @@ export async function openTab(
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
   let troubles: string[] = []
+  let asked: string[] = []
   let opened = new URL(url)
   page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()))
   page.on('pageerror', (error) => troubles.push(String(error.stack)))
@@ -126,6 +135,7 @@ export async function openTab(
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
     if (protocol.startsWith('http') && origin !== opened.origin) troubles.push(`a request to ${request.url()}`)
+    if (/xhr|fetch/.test(request.resourceType())) asked.push(request.url())
   })
   const settled = async () => {
     await page.waitForFunction(() => !document.querySelector('[aria-busy]'))
@@ -134,14 +144,20 @@ export async function openTab(
     opened = new URL(target, url)
     await page.goto(opened.href)
   }
-  return async (t, expected) => {
+  const arrive = async (target: string | RegExp) => {
+    await page.waitForURL(target)
+    await settled()
+  }
+  return async (t, path, expected) => {
     troubles = []
+    asked = []
     await page.setViewportSize(VIEWPORT)
     t.after(() => {
       const wrong = troubles.filter((trouble) => !expected?.test(trouble))
       assert.deepEqual(wrong, [])
     })
-    return { page, open, settled }
+    if (path !== undefined) await open(path)
+    return { page, open, settled, arrive, asked: () => asked }
   }
 }
 

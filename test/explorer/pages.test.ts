@@ -474,9 +474,9 @@ describe('hostile items', () => {
 
   it('do not make a page of hundreds of megabytes', () => {
     const filler = '<'.repeat(300_000)
-    const heavy = Array.from({ length: 100 }, (_, place) => `{"id":${place},"filler":"${filler}"}`)
+    const heavy = Array.from({ length: 40 }, (_, place) => `{"id":${place},"filler":"${filler}"}`)
     const page = pageOf(heavy)
-    assert.equal(rowsOf(page), 100)
+    assert.equal(rowsOf(page), 40)
     assert.ok(page.length < 1_000_000, String(page.length))
     const item = itemPage(heavy[7] ?? '')
     assert.match(item, /The rest is not shown here; the raw JSON has all of it\./)
@@ -486,7 +486,7 @@ describe('hostile items', () => {
     assert.ok(dense.length < 3_000_000, String(dense.length))
     assert.equal(rowsOf(dense), 500)
     assert.match(dense, /This page is large: values are shortened, and nested ones do not unfold\./)
-    const links = Array.from({ length: 50 }, (_, place) => `"${place}":"https://example.com/${'&'.repeat(1000)}"`)
+    const links = Array.from({ length: 20 }, (_, place) => `"${place}":"https://example.com/${'&'.repeat(1000)}"`)
     const linked = pageOf(Array.from({ length: 500 }, () => `{${links}}`))
     assert.equal(rowsOf(linked), 500)
     assert.ok(linked.length < 3_000_000, String(linked.length))

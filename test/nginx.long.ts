@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { eventLines } from './cli/items.ts'
+import { eventLines, putLines } from './cli/items.ts'
 import { RunningCli, runInside, workDirectory } from './cli/run-cli.ts'
 import { lackOf, NGINX } from './faults/needs.ts'
 import { robotsLocation, shownConfigurations, startNginx } from './nginx.ts'
@@ -17,13 +17,9 @@ describe('the page about proxies', () => {
     const directory = workDirectory(t)
     const [port, proxyPort] = [await freePort(), await freePort()]
     const baseUrl = `http://127.0.0.1:${proxyPort}/v1`
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(1234))
-    writeFileSync(join(directory, 'files.ndjson'), '{"id":"a/b"}\n{"id":"a b"}\n')
-    for (const name of ['events', 'files'])
-      assert.equal((await runInside(['import', name, `${name}.ndjson`, '--key', 'id'], { in: directory })).status, 0)
-    const token = (
-      await runInside(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
-    ).stdout.trim()
+    await putLines(directory, 'events', eventLines(1234), { keyField: 'id' })
+    await putLines(directory, 'files', '{"id":"a/b"}\n{"id":"a b"}\n', { keyField: 'id' })
+    const created = await runInside(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
     const words = ['serve', '--port', String(port), '--base-url', baseUrl, '--trust-proxy', '127.0.0.1']
     const server = new RunningCli(words, { in: directory })
     t.after(() => server.child.kill('SIGKILL'))
@@ -49,7 +45,7 @@ describe('the page about proxies', () => {
     assert.equal(await (await fetch(`${baseUrl}/files/a%20b`)).text(), '{"id":"a b"}')
 
     const large = JSON.stringify(Array.from({ length: 20 }, (_, id) => ({ id: `n${id}`, text: 'x'.repeat(200_000) })))
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const headers = { Authorization: `Bearer ${created.stdout.trim()}`, 'Content-Type': 'application/json' }
     const answer = await fetch(`${baseUrl}/files`, { method: 'POST', headers, body: large })
     assert.equal(answer.status, 201)
     assert.equal(JSON.parse(await answer.text()).item_count, 22)

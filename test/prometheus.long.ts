@@ -9,11 +9,11 @@ import { eventLines, putLines, withStore } from './cli/items.ts'
 import { runInside, startServer, workDirectory } from './cli/run-cli.ts'
 import { lackOf, PROMETHEUS } from './faults/needs.ts'
 import { freePort } from './store/free-port.ts'
+import { waitUntil } from './wait-until.ts'
 
 const PACKAGING = join(import.meta.dirname, '..', 'packaging')
 const TARGET = '127.0.0.1:9091'
 const RULES = 'prometheus-rules.yml'
-const MAX_TRIES = 600
 
 interface Dashboard {
   readonly panels: readonly {
@@ -49,10 +49,10 @@ async function startPrometheus(t: TestContext, directory: string, target: string
       ({ ok }) => ok,
       () => false,
     )
-  while (!(await isReady())) {
+  await waitUntil(async () => {
     assert.equal(prometheus.exitCode, null, said)
-    await sleep(50)
-  }
+    return isReady()
+  })
   return async (path, parameters = {}) => {
     const answer = await fetch(`http://${address}/api/v1/${path}?${new URLSearchParams(parameters)}`)
     const { status, data, error } = await answer.json()
@@ -108,17 +108,14 @@ describe('the dashboard and the alerts', () => {
         return result.some(({ value }) => Number.isFinite(Number(value[1])))
       }
       // A rate needs two scrapes.
-      for (let tries = 0; !(await hasFigures()); tries++) {
-        assert.ok(tries < MAX_TRIES, `no figures for ${query}`)
-        await sleep(100)
-      }
+      await waitUntil(hasFigures).catch(() => assert.fail(`no figures for ${query}`))
     }
 
     const rules = async () => {
       const { groups } = await ask<{ groups: { rules: { name: string; health: string }[] }[] }>('rules')
       return groups.flatMap((group) => group.rules)
     }
-    while ((await rules()).some(({ health }) => health === 'unknown')) await sleep(100)
+    await waitUntil(async () => (await rules()).every(({ health }) => health !== 'unknown'))
     assert.deepEqual(new Set((await rules()).map(({ health }) => health)), new Set(['ok']))
     ending.abort()
     await loading

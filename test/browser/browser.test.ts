@@ -1,7 +1,11 @@
+/** All tests that need a browser: one Chromium for the explorer, for pages of other origins, and for the client. */
+
 import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { isUnwanted, launchChromium } from './chromium.ts'
+import { describeClient } from './describe-client.ts'
+import { describeCors } from './describe-cors.ts'
 import { describeHistory } from './describe-history.ts'
 import { describeHostile } from './describe-hostile.ts'
 import { describeItem } from './describe-item.ts'
@@ -14,10 +18,10 @@ import { type Explorer, type ExplorerServer, openTab, startExplorerServer, type 
 /** A Chromium may have to be downloaded first. */
 const LAUNCH_MS = 1_200_000
 
-const skip = isUnwanted() ? 'REAMS_TEST_CHROMIUM=none: nobody looks at the explorer in a browser' : false
+const skip = isUnwanted() ? 'REAMS_TEST_CHROMIUM=none: there are no tests in a browser' : false
 if (skip) console.log(`Skipped: ${skip}.`)
 
-describe('the explorer in a Chromium', { skip }, () => {
+describe('in a Chromium', { skip }, () => {
   let server: ExplorerServer | undefined
   let browser: Browser | undefined
   let visit: Visitor | undefined
@@ -25,7 +29,7 @@ describe('the explorer in a Chromium', { skip }, () => {
   const explorer: Explorer = {
     server: () => server ?? assert.fail(isReady),
     browser: () => browser ?? assert.fail(isReady),
-    visit: (t, expected) => (visit ?? assert.fail(isReady))(t, expected),
+    visit: (...words) => (visit ?? assert.fail(isReady))(...words),
   }
 
   before(
@@ -41,11 +45,15 @@ describe('the explorer in a Chromium', { skip }, () => {
     await server?.close()
   })
 
-  describePages(explorer)
-  describeItem(explorer)
-  describeRows(explorer)
-  describeHistory(explorer)
-  describeToken(explorer)
-  describeLook(explorer)
-  describeHostile(explorer)
+  describe('the explorer', () => {
+    describePages(explorer)
+    describeItem(explorer)
+    describeRows(explorer)
+    describeHistory(explorer)
+    describeToken(explorer)
+    describeLook(explorer)
+    describeHostile(explorer)
+  })
+  describeCors(explorer.browser)
+  describeClient(explorer.browser)
 })
