@@ -1,7 +1,6 @@
 /** The random histories of the store's specification, many more than `npm test` tries, on both engines. */
 
 import { after, before, describe } from 'node:test'
-import { describeRandomHistory } from './describe-history.ts'
 import { describeModel } from './describe-model.ts'
 import { openPostgresForTest } from './postgres-engine.ts'
 import { startPostgres } from './postgres-server.ts'
@@ -30,5 +29,4 @@ for (const [name, engine] of Object.entries(ENGINES))
     after(() => opened?.remove())
 
     describeModel(subject, RUNS)
-    describeRandomHistory(subject, RUNS)
   })
