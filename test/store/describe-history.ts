@@ -48,7 +48,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
             )
           seen.push({ head: await headOf(name), texts: await readItems(store, name) })
           let isExpired = false
-          for (const { head, texts } of seen.toReversed()) {
+          for (const { head, texts } of seen.toReversed().slice(0, 5)) {
             const found: readonly string[] | 'expired' = await readSnapshot(store, name, stateOf(head)).catch(
               (error: unknown) => {
                 assert.ok(isError('state-expired')(error), String(error))

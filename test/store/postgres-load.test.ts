@@ -24,7 +24,7 @@ describePostgres('a load into PostgreSQL', (startPostgres) => {
   }
 
   it('whose process was killed before the collection was there leaves nothing, once its lease is old', async () => {
-    await killWhileLoading(opened.url, 'load')
+    await killWhileLoading(opened.url, ['load', 'events'])
     // Only time tells that nobody holds the lease any more.
     await assert.rejects(store.create('events'), isError('busy'))
     await opened.ageLeases()
