@@ -238,7 +238,9 @@ describe('a disk that another program has filled', { skip: lack ?? false, timeou
       const { status, stderr } = await runInside(words, { in: disk.path })
       assert.deepEqual([status, stderr], [0, ''], words.join(' '))
     }
-    await run('token', 'revoke', 'app')
+    // With a server: in a process of its own.
+    const revoked = await new RunningCli(['token', 'revoke', 'app'], { in: disk.path }).ends()
+    assert.deepEqual([revoked.status, revoked.stderr], [0, ''])
     await run('set', 'a', '--retention', '0')
     rmSync(join(disk.path, 'ballast'))
     await waitUntil(() => disk.hasReserve)
