@@ -406,7 +406,8 @@ class Run {
     const [isMerge, isReplacement] = [kind === 'merge', kind === 'swap']
     const onConflict = isMerge ? 'replace' : 'fail'
     const load = await store.load(this.#name, { isReplacement, onConflict, settings: KEYED })
-    const all = isMerge ? [...texts, ...texts.slice(0, 2).map((text) => `${text} `)] : texts
+    const again = texts.slice(0, isMerge ? 2 : 0).map((text) => changed(Number(keyOf(text)), 0))
+    const all = [...texts, ...again]
     try {
       for (let start = 0; start < all.length; start += 333) await load.append(keyed(all.slice(start, start + 333)))
       const { head } = await load.commit()
