@@ -125,10 +125,8 @@ const many = fc.record({
 /** Earlier states of a run that are read again, at most. */
 const STATES_CHECKED = 8
 
-/** Random histories of each kind; `random-histories.long.ts` tries many more. */
-const FEW_RUNS = 2
-
-export function describeModel(subject: Subject, runs = FEW_RUNS): void {
+/** So many random histories of each kind; `isShort` is without a large collection. */
+export function describeModel(subject: Subject, { runs, isShort = false }: { runs: number; isShort?: boolean }): void {
   const { store, openAgain, newName, load, elsewhere } = subject
 
   /** As many runs as asked for, with a seed that is printed. */
@@ -173,6 +171,8 @@ export function describeModel(subject: Subject, runs = FEW_RUNS): void {
     })
     await fc.assert(property, runsOf(t))
   })
+
+  if (isShort) return
 
   it('is a plain array also beyond 256 reams, with holes that another process makes, as are its states before', () =>
     elsewhere(async (other) => {
