@@ -181,12 +181,11 @@ export function describeVerify(engine: Engine, { isShort = false } = {}): void {
     before(async () => {
       opened = await engine.open()
       const { store } = opened
-      const make = async (name: string) => {
+      for (const name of ['sound', ...damages.map(nameOf)]) {
         await store.create(name, { keyField: 'id' })
         await store.append(name, keyed(itemsFrom(0, COUNT)))
         await store.delete(name, GONE)
       }
-      await Promise.all(['sound', ...damages.map(nameOf)].map(make))
       await store.noteFollowing('sound', { source: 'a table', waiting: 1, asOf: 1, seenAt: 1 })
       for (const name of damagesBefore.map(nameOf)) {
         const load = await store.load(name, { isReplacement: true })
