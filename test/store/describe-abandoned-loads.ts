@@ -6,8 +6,9 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { ROWS_A_SWEEP } from '../../src/store/load.ts'
 import { QUIRE_SIZE, REAM_SIZE } from '../../src/store/positions.ts'
-import { changed, isError, item, itemsFrom, keyed } from './items.ts'
+import { allRefused, changed, isError, item, itemsFrom, keyed } from './items.ts'
 import type { Subject } from './subject.ts'
 
 /** In a ream that is begun, and in a tail. */
@@ -17,10 +18,10 @@ const LONG = 3 * REAM_SIZE + BEGUN
 
 const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
 
-/** Starts a process that loads into the collection `events`, and kills it when it has written a few steps. */
-export async function killWhileLoading(location: string, task: string, meanwhile = async () => {}): Promise<void> {
-  const child = spawn(process.execPath, [CHILD, location, task], { stdio: ['ignore', 'pipe', 'inherit'] })
-  for (let steps = 0; steps < 6; ) steps += String((await once(child.stdout, 'data'))[0]).length
+/** Starts a process that loads, and kills it when it has written a few steps. */
+export async function killWhileLoading(location: string, tasks: string[], meanwhile = async () => {}): Promise<void> {
+  const child = spawn(process.execPath, [CHILD, location, ...tasks], { stdio: ['ignore', 'pipe', 'inherit'] })
+  for (let steps = 0; steps < 4 * tasks.length; ) steps += String((await once(child.stdout, 'data'))[0]).length
   await meanwhile()
   child.kill('SIGKILL')
   await once(child, 'exit')
@@ -38,23 +39,25 @@ export function describeAbandonedLoads({ opened, store, newName, filled, headOf,
       return counts.flat(2).map(Number)
     }
 
-    for (const task of ['load', 'replace'])
-      it(`because its process was killed leaves the old state and nothing else (${task})`, async () => {
-        const name = 'events'
-        await store.create(name, { keyField: 'id' })
-        await store.append(name, keyed(itemsFrom(0, LONG)))
-        const before = await headOf(name)
-        await killWhileLoading(opened().location, task, async () => {
-          await assert.rejects(store.append(name, keyed([item(9000)])), isError('busy', /Wait/))
-        })
-        assert.deepEqual(await check(name, itemsFrom(0, LONG)), before)
-        assert.deepEqual((await store.verify()).findings, [])
-        await opened().ageLeases()
-        await store.append(name, keyed([item(9000)]))
-        await check(name, [...itemsFrom(0, LONG), item(9000)])
-        assert.deepEqual(await rowsOf(name), [4, 41, LONG + 1, 0, 0])
-        await store.drop(name)
+    it('because its process was killed leaves the old state and nothing else', async () => {
+      const names = [await filled(LONG), await filled(LONG)]
+      const heads = await Promise.all(names.map(headOf))
+      const [name = '', replaced = ''] = names
+      await killWhileLoading(opened().location, ['load', name, 'replace', replaced], async () => {
+        await allRefused(
+          'busy',
+          names.map((each) => store.append(each, keyed([item(9000)]))),
+        )
       })
+      for (const [index, each] of names.entries()) assert.deepEqual(await check(each, itemsFrom(0, LONG)), heads[index])
+      assert.deepEqual((await store.verify()).findings, [])
+      await opened().ageLeases()
+      for (const each of names) {
+        await store.append(each, keyed([item(9000)]))
+        await check(each, [...itemsFrom(0, LONG), item(9000)])
+        assert.deepEqual(await rowsOf(each), [4, 41, LONG + 1, 0, 0])
+      }
+    })
 
     it('because it stood still is taken over, and cannot go on, whatever it has written', async () => {
       for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
@@ -82,10 +85,13 @@ export function describeAbandonedLoads({ opened, store, newName, filled, headOf,
     it('because it is aborted leaves nothing, also where it takes more than one step to remove it', async () => {
       const name = await filled(SHORT)
       const before = await headOf(name)
-      for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
+      for (const [options, texts] of [
+        [{}, itemsFrom(5000, 700)],
+        [{ isReplacement: true }, itemsFrom(0, ROWS_A_SWEEP + 500)],
+        [{ onConflict: 'replace' }, Array.from({ length: ROWS_A_SWEEP + 500 }, (_, id) => changed(id, 1))],
+      ] as const) {
         const load = await store.load(name, options)
-        await load.append(keyed(itemsFrom(5000, 20_500)))
-        if ('onConflict' in options) await load.append(keyed(Array.from({ length: 20_500 }, (_, id) => changed(id, 1))))
+        await load.append(keyed(texts))
         await load.abort()
         assert.deepEqual(await check(name, itemsFrom(0, SHORT)), before)
         assert.deepEqual(await rowsOf(name), [2, 40, SHORT, 0, 0])

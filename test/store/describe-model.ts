@@ -1,16 +1,22 @@
-/** A store beside a plain map: whatever is done to both, through one connection or several at once, they stay the same. */
+/**
+ * A store beside a plain map: whatever is done to both, through one connection or several at once, they stay the same, and
+ * so do the states before and the changes that lead from them to the present.
+ */
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { fullPages, lastPage } from '../../src/contract/page.ts'
+import { stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { DEFAULT_ITEM_BYTES } from '../../src/items/item-scanner.ts'
 import { splitItems } from '../../src/store/item-text.ts'
 import { QUIRE_SIZE } from '../../src/store/positions.ts'
 import type { Created, Head, ItemChanges, ItemConditions, Once, Patched, Store } from '../../src/store/store.ts'
-import { itemsFrom, keyed } from './items.ts'
+import { newSeed } from '../faults/command.ts'
+import { changed, isError, itemsFrom, keyed } from './items.ts'
+import { applyChanges, keyOf, readChanges, readSnapshot, walk } from './past-reading.ts'
 import {
   packedTextsOf,
   pagesOf,
@@ -49,8 +55,8 @@ const FREQUENT = [
   'read',
   'read',
 ] as const
-const BULK = ['append', 'load', 'swap', 'replace', 'delete', 'delete', 'patch'] as const
-const RARE = ['load', 'swap', 'drop', 'ensure'] as const
+const BULK = ['append', 'load', 'swap', 'merge', 'replace', 'delete', 'delete', 'patch'] as const
+const RARE = ['load', 'swap', 'merge', 'drop', 'ensure'] as const
 
 interface Change {
   readonly kind: (typeof FREQUENT | typeof BULK | typeof RARE)[number]
@@ -66,15 +72,19 @@ interface Change {
 /** A change that was done: where its version stands, and what it did to the items. */
 interface Done {
   readonly head: Head
-  readonly isPureAppend: boolean
+  /** Undefined where that depends on what was there. */
+  readonly isPureAppend: boolean | undefined
   readonly apply: (items: Map<string, string>) => void
 }
 
-/** A page that was read meanwhile, of the state that its head names. */
-interface Seen {
+interface State {
   readonly head: Head
-  readonly page: number
   readonly texts: readonly string[]
+}
+
+/** A page that was read meanwhile, of the state that its head names. */
+interface Seen extends State {
+  readonly page: number
 }
 
 const ids = fc.uniqueArray(
@@ -112,28 +122,37 @@ const many = fc.record({
   bulk: fc.record({ count, from: fc.nat() }),
 })
 
-/** Random histories of each kind; `random-histories.long.ts` tries many more. */
-const FEW_RUNS = 4
+/** Earlier states of a run that are read again, at most. */
+const STATES_CHECKED = 8
 
-export function describeModel(subject: Subject, runs = FEW_RUNS): void {
-  const { store, openAgain, newName, check, load, elsewhere } = subject
+/** So many random histories of each kind; `isShort` is without a large collection. */
+export function describeModel(subject: Subject, { runs, isShort = false }: { runs: number; isShort?: boolean }): void {
+  const { store, openAgain, newName, load, elsewhere } = subject
+
+  /** As many runs as asked for, with a seed that is printed. */
+  const runsOf = (t: TestContext): { numRuns: number; seed: number; endOnFailure: boolean } => {
+    const seed = newSeed()
+    t.diagnostic(`seed ${seed}`)
+    return { numRuns: runs, seed, endOnFailure: true }
+  }
+
   for (const [how, connections, changes] of [
     ['through one connection', 1, fc.array(fc.oneof(few, many), { minLength: 10, maxLength: 25 })],
     ['through several connections at once', 3, fc.array(few, { minLength: 60, maxLength: 60 })],
   ] as const)
-    it(`is, after writes ${how}, what their answers say in the order of the versions`, async () => {
+    it(`is, after writes ${how}, what their answers say in the order of the versions, and was so before`, async (t) => {
       const others = await Promise.all(Array.from({ length: connections - 1 }, openAgain))
       const property = fc.asyncProperty(fc.constantFrom(0, 97, 495, 998), changes, async (begun, each) => {
         const run = await Run.begin([store, ...others], newName(), begun)
         await run.send(each)
         await run.check()
       })
-      await fc.assert(property, { numRuns: runs }).finally(async () => {
+      await fc.assert(property, runsOf(t)).finally(async () => {
         for (const other of others) await other.close()
       })
     })
 
-  it('is a plain array also without keys, with items of 2 bytes up to the limit', async () => {
+  it('is a plain array also without keys, with items of 2 bytes up to the limit', async (t) => {
     const keyless = fc.record({ kind: fc.constantFrom('append', 'patch', 'load', 'swap'), count, size })
     const property = fc.asyncProperty(fc.array(keyless, { minLength: 3, maxLength: 8 }), async (changes) => {
       const name = newName()
@@ -150,34 +169,42 @@ export function describeModel(subject: Subject, runs = FEW_RUNS): void {
       }
       await assertTexts(store, name, texts)
     })
-    await fc.assert(property, { numRuns: runs })
+    await fc.assert(property, runsOf(t))
   })
 
-  it('is a plain array also beyond 256 reams, with holes that another process makes, at random and in stretches', () =>
+  if (isShort) return
+
+  it('is a plain array also beyond 256 reams, with holes that another process makes, as are its states before', () =>
     elsewhere(async (other) => {
       const name = newName()
       let texts = itemsFrom(0, 257 * 500 + 123)
-      await load(name, texts, { settings: KEYED })
+      const { head: loaded } = await load(name, texts, { settings: KEYED })
+      const states: State[] = [{ head: loaded, texts }]
       const remove = async (gone: readonly string[]): Promise<void> => {
         await other.delete(name, gone.map(keyOf))
         const removed = new Set(gone)
         texts = texts.filter((text) => !removed.has(text))
-        await check(name, texts)
       }
-      let seed = 7
-      const isPicked = (): boolean => {
-        seed = (seed * 48_271) % 2_147_483_647
-        return seed % 100 === 0
-      }
-      await remove(texts.filter(isPicked))
+      await remove(texts.filter((_, index) => (index * 48_271) % 101 === 0))
+      states.push({ head: (await store.head(name)) ?? assert.fail(), texts })
       await remove(texts.slice(40_000, 45_000))
       // Whole reams, at the border of two blocks.
       await remove(texts.slice(124_000, 127_000))
-      texts[3] = texts[3]?.replace('}', ',"new":true}') ?? ''
+      texts = texts.with(3, changed(JSON.parse(texts[3] ?? '').id, 1))
       await other.replace(name, keyed(texts.slice(3, 4)))
       await other.append(name, keyed(itemsFrom(200_000, 700)))
       texts.push(...itemsFrom(200_000, 700))
-      await check(name, texts)
+      assert.deepEqual(await readItems(store, name), texts)
+      // Around the holes and the borders of blocks, and some between.
+      const pages = [1, 2, 3, 80, 81, 82, 150, 200, 238, 239, 240, 241, 242, 245, 246, 247, 248, 249, 254, 257, 258]
+      for (const page of pages) {
+        const number = Math.min(page, lastPage(texts.length))
+        assert.deepEqual(await readPageTexts(store, name, page), pagesOf(texts)[number - 1])
+        for (const { head, texts: before } of states) {
+          const read = (await store.pageAt(name, stateOf(head), page)) ?? assert.fail()
+          assert.deepEqual(textsOf(read), pagesOf(before)[read.page - 1])
+        }
+      }
     }))
 }
 
@@ -251,22 +278,40 @@ class Run {
 
   async check(): Promise<void> {
     const byId = Map.groupBy(this.#done, ({ head }) => head.id)
-    const states = new Map([...byId].map(([id, done]) => [id, replay(done, this.#seen)]))
+    const states = [...byId.values()].map((done) => replay(done, this.#seen))
     const known = new Set(this.#done.map(({ head }) => head.commitId))
     // A collection that has just been made.
     for (const { head, texts } of this.#seen)
       if (!known.has(head.commitId)) assert.deepEqual([head.live, texts], [0, []])
     const head = await this.#store(1).head(this.#name)
     if (head === undefined) return
-    const texts = [...(states.get(head.id)?.values() ?? [])]
-    await assertTexts(this.#store(1), this.#name, texts)
+    const present = states.find((each) => each[0]?.head.id === head.id)?.at(-1)?.texts ?? []
+    await assertTexts(this.#store(1), this.#name, present)
+    // Those in the middle of a commit were never there.
+    const seen = new Set(this.#seen.map(({ head: each }) => each.commitId))
+    const all = states.flat().filter((each) => this.#stores.length === 1 || seen.has(each.head.commitId))
+    const every = Math.ceil(all.length / STATES_CHECKED)
+    for (const [index, state] of all.entries())
+      if (index % every === 0) await this.#checkPast(this.#store(index / every), state, head, present)
+  }
+
+  /** A state of the collection that is there now is as it was. Those of one that was dropped never were. */
+  async #checkPast(store: Store, { head, texts }: State, now: Head, present: readonly string[]): Promise<void> {
+    const [name, tag] = [this.#name, stateOf(head)]
+    if (head.id !== now.id) return assert.rejects(store.pageAt(name, tag, 1), isError('no-state'))
+    assert.deepEqual((await readSnapshot(store, name, tag)).map(brief), texts.map(brief))
+    const packed = await walk((page) => store.pageAt(name, tag, page, { form: 'deflated' }), packedTextsOf)
+    assert.deepEqual(packed.map(brief), texts.map(brief))
+    assert.equal((await store.pageAt(name, tag, 1_000_000))?.page, lastPage(texts.length))
+    const applied = applyChanges(texts, await readChanges(store, name, tag))
+    assert.deepEqual(applied.map(brief), present.map(brief))
   }
 
   #store(index: number): Store {
     return this.#stores[index % this.#stores.length] ?? assert.fail()
   }
 
-  #add(head: Head, isPureAppend: boolean, apply: Done['apply']): void {
+  #add(head: Head, isPureAppend: boolean | undefined, apply: Done['apply']): void {
     this.#done.push({ head, isPureAppend, apply })
   }
 
@@ -333,7 +378,7 @@ class Run {
       case 'ensure':
         return void (await again((each) => each.ensure(name, KEYED, { once })))
       default:
-        return this.#load(store, texts, kind === 'swap')
+        return this.#load(store, kind, texts)
     }
   }
 
@@ -348,7 +393,7 @@ class Run {
   async #many(store: Store, kind: Change['kind'], { count, from }: Required<Change>['bulk']): Promise<number[]> {
     const head = await store.head(this.#name)
     if (head === undefined) return []
-    if (kind !== 'replace' && kind !== 'delete') return Array.from({ length: count }, () => ++this.#lastId)
+    if (!['replace', 'delete', 'merge'].includes(kind)) return Array.from({ length: count }, () => ++this.#lastId)
     const texts = await readPageTexts(store, this.#name, 1 + (from % lastPage(head.live)))
     return texts
       .slice(from % Math.max(1, texts.length))
@@ -356,15 +401,20 @@ class Run {
       .map((text) => Number(keyOf(text)))
   }
 
-  async #load(store: Store, texts: readonly string[], isReplacement: boolean): Promise<void> {
-    const load = await store.load(this.#name, { isReplacement, settings: KEYED })
+  /** A merge may replace items, of the collection and its own. */
+  async #load(store: Store, kind: Change['kind'], texts: readonly string[]): Promise<void> {
+    const [isMerge, isReplacement] = [kind === 'merge', kind === 'swap']
+    const onConflict = isMerge ? 'replace' : 'fail'
+    const load = await store.load(this.#name, { isReplacement, onConflict, settings: KEYED })
+    const again = texts.slice(0, isMerge ? 2 : 0).map((text) => changed(Number(keyOf(text)), 0))
+    const all = [...texts, ...again]
     try {
-      for (let start = 0; start < texts.length; start += 333) await load.append(keyed(texts.slice(start, start + 333)))
+      for (let start = 0; start < all.length; start += 333) await load.append(keyed(all.slice(start, start + 333)))
       const { head } = await load.commit()
-      const apply = append(texts)
-      this.#add(head, !isReplacement, (items) => {
+      this.#add(head, isMerge ? undefined : kind === 'load', (items) => {
         if (isReplacement) items.clear()
-        apply(items)
+        if (isMerge) for (const text of all) items.set(keyOf(text), text)
+        else append(texts)(items)
       })
     } catch (error) {
       await load.abort()
@@ -425,10 +475,11 @@ function applying({ puts, steps }: ItemChanges, { appended, replaced, deleted }:
   }
 }
 
-/** Applies what was done in the order of the versions, and checks every answer, and every page that was seen, against the items. */
-function replay(done: readonly Done[], seen: readonly Seen[]): Map<string, string> {
+/** Applies what was done in the order of the versions, and checks every answer, and every page that was seen, against the states. */
+function replay(done: readonly Done[], seen: readonly Seen[]): State[] {
   const seenIn = Map.groupBy(seen, ({ head }) => head.commitId)
   const items = new Map<string, string>()
+  const states: State[] = []
   let before: Head | undefined
   for (const { head, isPureAppend, apply } of done.toSorted((a, b) => a.head.version - b.head.version)) {
     // A collection that a load made has its items in the first version.
@@ -437,17 +488,16 @@ function replay(done: readonly Done[], seen: readonly Seen[]): Map<string, strin
     assert.equal(head.live, items.size)
     for (const { page, texts } of seenIn.get(head.commitId) ?? [])
       assert.deepEqual(texts.map(brief), pagesOf([...items.values()])[page - 1]?.map(brief))
-    if (before !== undefined) {
-      assert.notEqual(head.commitId, before.commitId)
+    if (before !== undefined) assert.notEqual(head.commitId, before.commitId)
+    if (before !== undefined && isPureAppend !== undefined) {
       const isSame = isPureAppend && fullPages(head.live) === fullPages(before.live)
       assert.equal(head.fullPagesId === before.fullPagesId, isSame)
     }
     before = head
+    states.push({ head, texts: [...items.values()] })
   }
-  return items
+  return states
 }
-
-const keyOf = (text: string): string => String(JSON.parse(text).id)
 
 const append =
   (texts: readonly string[]): Done['apply'] =>

@@ -1,4 +1,4 @@
-/** The specification of Store: every engine runs this suite, whole, against the real thing. */
+/** The specification of Store: every engine runs this suite against the real thing. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -21,7 +21,8 @@ import { readItems } from './store-reading.ts'
 import { KEYED, newSubject, type Subject } from './subject.ts'
 import type { Engine, StoreUnderTest } from './test-store.ts'
 
-export function describeStore(engineName: string, engine: Engine): void {
+/** `isShort` leaves what takes long to `random-histories.long.ts`. */
+export function describeStore(engineName: string, engine: Engine, { isShort = false } = {}): void {
   describe(`store: ${engineName}`, () => {
     let opened: StoreUnderTest
     const subject = newSubject(() => opened)
@@ -47,7 +48,7 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeTokens(subject)
     describeFollowing(subject)
     describeMirrors(subject)
-    describeModel(subject)
+    describeModel(subject, { runs: isShort ? 1 : 2, isShort })
     describeActivity(subject)
 
     it('finds nothing wrong after all of this', async () => {
@@ -63,7 +64,7 @@ export function describeStore(engineName: string, engine: Engine): void {
       await allRefused('closed', [again.head('x'), again.append('x', itemRun([item(1)])), again.ping()])
     })
 
-    describeVerify(engine)
+    describeVerify(engine, { isShort })
   })
 }
 

@@ -23,7 +23,7 @@ export function withParameter(url: string, name: string, value: string): string 
   return `${url}${url.includes('?') ? '&' : '?'}${name}=${value}`
 }
 
-export async function openPostgresForTest({ url: server }: PostgresServer): Promise<PostgresUnderTest> {
+export async function openPostgresForTest({ url: server }: Pick<PostgresServer, 'url'>): Promise<PostgresUnderTest> {
   const schema = newSchema()
   const url = withParameter(server, 'schema', schema)
   const store = await openPostgresStore({ url, create: true })

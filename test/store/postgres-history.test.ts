@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { stateOf } from '../../src/contract/state-tag.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { inMessages } from '../../src/store/postgres/rows/stored-ream.ts'
-import { describeHistory, tagOf } from './describe-history.ts'
+import { describeHistory } from './describe-history.ts'
 import { changed, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest } from './postgres-engine.ts'
 import { describePostgres } from './postgres-server.ts'
@@ -17,7 +18,7 @@ describePostgres('a store in PostgreSQL', (startPostgres) => {
     const remover = await openAgain({ forgetEveryMs: 3 })
     t.after(() => remover.close())
     await store.create('events', KEYED)
-    const tag = tagOf((await store.head('events')) ?? assert.fail())
+    const tag = stateOf((await store.head('events')) ?? assert.fail())
     await store.append('events', keyed([item(1)]))
     const [now, day] = [Date.now(), 86_400_000]
     for (const wrong of [now + 2 * day, now - 2 * day]) {
@@ -45,7 +46,7 @@ describePostgres('the past of a collection in PostgreSQL', (startPostgres, isCit
     try {
       await store.create('events', KEYED)
       await store.append('events', keyed(itemsFrom(0, 600)))
-      const tag = tagOf((await store.head('events')) ?? assert.fail())
+      const tag = stateOf((await store.head('events')) ?? assert.fail())
       await store.put('events', keyed([changed(3, 1)]))
       // Not of the whole database: other tests have tables there that cannot be analyzed.
       await execute(`ANALYZE ${Object.keys(await scansOf()).join(', ')}`)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntil } from '../wait-until.ts'
 import { killWhileLoading } from './describe-abandoned-loads.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
@@ -11,7 +12,7 @@ const TABLES = ['ream', 'tail', 'key', 'lease', 'leftover']
 
 describePostgres('a load into PostgreSQL', (startPostgres) => {
   let opened: PostgresUnderTest
-  const { store, filled, headOf } = newSubject(() => opened)
+  const { store, filled } = newSubject(() => opened)
 
   before(async () => {
     opened = await openPostgresForTest(await startPostgres())
@@ -24,7 +25,7 @@ describePostgres('a load into PostgreSQL', (startPostgres) => {
   }
 
   it('whose process was killed before the collection was there leaves nothing, once its lease is old', async () => {
-    await killWhileLoading(opened.url, 'load')
+    await killWhileLoading(opened.url, ['load', 'events'])
     // Only time tells that nobody holds the lease any more.
     await assert.rejects(store.create('events'), isError('busy'))
     await opened.ageLeases()
@@ -61,32 +62,53 @@ describePostgres('a load into PostgreSQL', (startPostgres) => {
     await load.abort()
   })
 
-  it('lets its lease grow old when the database is away while it is aborted', async () => {
-    const name = await filled(3)
-    const load = await store.load(name)
-    await opened.execute("UPDATE lease SET renewed_at = now() - interval '9 seconds'")
-    await opened.execute('ALTER TABLE lease RENAME TO away')
-    await assert.rejects(load.abort(), isError('missing-store'))
-    await opened.execute('ALTER TABLE away RENAME TO lease')
-    // A lease is renewed every two seconds.
-    await sleep(2_500)
-    const old = "SELECT count(*)::integer FROM lease WHERE renewed_at < now() - interval '9 seconds'"
-    assert.deepEqual(await opened.execute(old), [[1]])
-    await opened.ageLeases()
-    await (await store.load(name)).commit()
-  })
-
-  it('keeps its lease while it waits for its input', async () => {
-    const name = await filled(3)
-    const load = await store.load(name)
-    await opened.execute("UPDATE lease SET renewed_at = now() - interval '9 seconds'")
-    const isRenewed = async () => {
-      const answer = await opened.execute("SELECT renewed_at > now() - interval '5 seconds' FROM lease")
-      return answer.flat()[0] === true
+  // Each waits for seconds: all at the same time, each in a store of its own.
+  describe('with time', { concurrency: true }, () => {
+    const openFor = async (t: TestContext) => {
+      const { store, execute, ageLeases, holdHead, remove } = await openPostgresForTest(await startPostgres())
+      t.after(remove)
+      await store.create('events', { keyField: 'id' })
+      return { store, execute, ageLeases, holdHead }
     }
-    while (!(await isRenewed())) await sleep(100)
-    await load.append(keyed(itemsFrom(9000, 10)))
-    await load.commit()
-    assert.equal((await headOf(name)).live, 13)
+    const NINE_SECONDS_AGO = "now() - interval '9 seconds'"
+
+    it('lets its lease grow old when the database is away while it is aborted', async (t) => {
+      const { store, execute, ageLeases } = await openFor(t)
+      const load = await store.load('events')
+      await execute(`UPDATE lease SET renewed_at = ${NINE_SECONDS_AGO}`)
+      await execute('ALTER TABLE lease RENAME TO away')
+      await assert.rejects(load.abort(), isError('missing-store'))
+      await execute('ALTER TABLE away RENAME TO lease')
+      // A lease is renewed every two seconds.
+      await sleep(2_500)
+      const old = `SELECT count(*)::integer FROM lease WHERE renewed_at < ${NINE_SECONDS_AGO}`
+      assert.deepEqual(await execute(old), [[1]])
+      await ageLeases()
+      await (await store.load('events')).commit()
+    })
+
+    it('keeps its lease while it waits for its input', async (t) => {
+      const { store, execute } = await openFor(t)
+      const load = await store.load('events')
+      await execute(`UPDATE lease SET renewed_at = ${NINE_SECONDS_AGO}`)
+      await waitUntil(async () => {
+        const answer = await execute("SELECT renewed_at > now() - interval '5 seconds' FROM lease")
+        return answer.flat()[0] === true
+      })
+      await load.append(keyed(itemsFrom(9000, 10)))
+      assert.equal((await load.commit()).head.live, 10)
+    })
+
+    it('an append waits no longer than a while for a collection that another process holds', async (t) => {
+      const { store, holdHead } = await openFor(t)
+      const release = await holdHead('events')
+      try {
+        await assert.rejects(store.append('events', keyed([item(7)])), isError('unavailable'))
+        assert.equal((await store.page('events', 1))?.head.live, 0)
+      } finally {
+        await release()
+      }
+      await store.append('events', keyed([item(7)]))
+    })
   })
 })

@@ -26,11 +26,11 @@ describe('a store in a PostgreSQL that speaks German, in a database with setting
   }
   const open = async () => {
     starting ??= start()
-    const { url, stop } = await starting
-    return openPostgresForTest({ url: Object.assign(new URL(url), { pathname: database }).href, stop })
+    const { url } = await starting
+    return openPostgresForTest({ url: Object.assign(new URL(url), { pathname: database }).href })
   }
 
-  describeStore('postgres', { open })
+  describeStore('postgres', { open }, { isShort: true })
   after(async () => {
     const server = await starting
     await runSql(server?.url ?? '', '', `DROP DATABASE ${database} WITH (FORCE)`)

@@ -1,8 +1,11 @@
-/** The random histories of the store's specification, many more than `npm test` tries, on both engines. */
+/**
+ * What takes long of the store's specification: many more random histories than `npm test` tries, on both engines, and all
+ * damages of a store in PostgreSQL.
+ */
 
 import { after, before, describe } from 'node:test'
-import { describeRandomHistory } from './describe-history.ts'
 import { describeModel } from './describe-model.ts'
+import { describeVerify } from './describe-verify.ts'
 import { openPostgresForTest } from './postgres-engine.ts'
 import { startPostgres } from './postgres-server.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
@@ -29,6 +32,6 @@ for (const [name, engine] of Object.entries(ENGINES))
     })
     after(() => opened?.remove())
 
-    describeModel(subject, RUNS)
-    describeRandomHistory(subject, RUNS)
+    describeModel(subject, { runs: RUNS })
+    if (name === 'PostgreSQL') describeVerify(engine)
   })

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { BUSY_TIMEOUT_MS } from '../../src/store/sqlite/file/store-file.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { changeSoundRows } from './sqlite-rows.ts'
 import type { StoreUnderTest } from './test-store.ts'
@@ -13,7 +14,7 @@ export async function openSqliteForTest(): Promise<StoreUnderTest & { path: stri
   const path = join(directory, 'test.db')
   const store = await openSqliteStore({ path, create: true })
   const execute = async (sql: string, values: (string | Uint8Array)[] = []): Promise<unknown[][]> => {
-    using database = new DatabaseSync(path)
+    using database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     const rows = database.prepare(sql.replaceAll(/\$(\d)/g, '?$1')).all(...values)
     return rows.map((row) => Object.values(row))
   }

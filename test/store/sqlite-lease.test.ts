@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { RunningCli, runCli, workDirectory } from '../cli/run-cli.ts'
-import { lackOf, PID_NAMESPACES } from '../faults/needs.ts'
 import { isError, item, itemsFrom, keyed, outcomesOf } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
 import { newSubject } from './subject.ts'
@@ -87,37 +84,5 @@ describe('a backup that was made during a load, and is put back before the load 
       await check(name, itemsFrom(0, 3))
       assert.deepEqual((await store.verify()).findings, [])
       await store.append(name, keyed([item(10)]))
-    })
-})
-
-describe('an import beside another container of the same host name', () => {
-  const IN_CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
-
-  for (const [who, holder, writer] of [
-    ['outside', [], IN_CONTAINER],
-    ['in it', IN_CONTAINER, []],
-  ] as const)
-    it(`goes on when the other one wants to write too (the import runs ${who})`, async (t) => {
-      const lack = await lackOf([PID_NAMESPACES])
-      if (lack !== undefined) return t.skip(lack)
-      const name = await filled(3)
-      const words = ['import', name, '-', '--format', 'ndjson', '--store', opened.path]
-      const directory = workDirectory(t)
-      const importing = new RunningCli(words, { in: directory, under: holder })
-      t.after(() => importing.child.kill('SIGKILL'))
-      await importing.writes(`${item(3)}\n`)
-      for (let tries = 0; (await opened.execute('SELECT 1 FROM lease')).length === 0; tries++) {
-        assert.ok(tries < 3_000, importing.stderr)
-        await sleep(10)
-      }
-      const refused = await runCli(words, { in: directory, under: writer, input: `${item(10)}\n` })
-      assert.match(
-        refused.stderr,
-        /^reams: An import or a copy of "\S+" has been running since .* \(process \d+ on \S+\)\. /,
-      )
-      assert.equal(refused.status, 3)
-      importing.child.stdin?.end(`${item(4)}\n`)
-      assert.equal((await importing.ends()).status, 0, importing.stderr)
-      await check(name, itemsFrom(0, 5))
     })
 })

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { putLines } from '../cli/items.ts'
-import { RunningCli, runCli, startServer, workDirectory } from '../cli/run-cli.ts'
-import { lackOf, PID_NAMESPACES } from '../faults/needs.ts'
-import { lackOfOtherUser, withoutRights } from '../other-user.ts'
+import { RunningCli, runInside, startServer, workDirectory } from '../cli/run-cli.ts'
 import { item, itemsFrom, keyed } from './items.ts'
 import { readItems } from './store-reading.ts'
 
@@ -39,7 +37,7 @@ describe('a store under another name', { skip: NO_PROC }, () => {
   it('is refused while another process has it open, which goes on and loses nothing, and after that has crashed', async (t) => {
     const { directory, path, link } = await makeStore(t)
     const words = ['token', 'create', '--name', 'a', '--scope', 'write:events', '--store', path]
-    const token = (await runCli(words, { in: directory })).stdout.trim()
+    const token = (await runInside(words, { in: directory })).stdout.trim()
     const { cli, url } = await startServer(t, ['--store', path], { in: directory })
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
     const post = async (id: number) => {
@@ -48,7 +46,7 @@ describe('a store under another name', { skip: NO_PROC }, () => {
     }
     await post(3)
     await assert.rejects(openSqliteStore({ path: link }), refusal(link, path, cli.child.pid))
-    const refused = await runCli(['import', 'events', '-', '--format', 'ndjson', '--store', link], { in: directory })
+    const refused = await runInside(['import', 'events', '-', '--format', 'ndjson', '--store', link], { in: directory })
     assert.equal(refused.status, 3)
     assert.match(
       refused.stderr,
@@ -103,39 +101,6 @@ describe('a store under another name', { skip: NO_PROC }, () => {
     assert.ok(started.some(({ status }) => status === 'rejected'))
     for (const { child } of servers) child.kill('SIGTERM')
     for (const server of servers) await server.ends()
-  })
-
-  it("is refused when the process is another user's, though its name cannot be seen then", async (t) => {
-    if (process.getuid?.() !== 0) return t.skip('it needs root')
-    const lack = lackOfOtherUser()
-    if (lack !== undefined) return t.skip(lack)
-    const { directory, path, link } = await makeStore(t)
-    chmodSync(path, 0o666)
-    chmodSync(directory, 0o777)
-    await open(t, path)
-    const refused = await runCli(['collections', '--store', link], { in: directory, ...withoutRights() })
-    assert.match(
-      refused.stderr,
-      new RegExp(`^reams: The store ${link} .* process ${process.pid} has open under another name\\. `),
-    )
-    assert.equal((await runCli(['collections', '--store', path], { in: directory, ...withoutRights() })).status, 0)
-  })
-})
-
-describe('a store that is mounted as a single file into containers', () => {
-  const IN_CONTAINER = ['unshare', '--pid', '--mount', '--fork', '--kill-child', '--mount-proc']
-
-  it('is refused to a second one, which cannot see the first', async (t) => {
-    const lack = await lackOf([PID_NAMESPACES])
-    if (lack !== undefined) return t.skip(lack)
-    const { directory, path } = await makeStore(t)
-    const mounted = join(directory, 'mounted.db')
-    writeFileSync(mounted, '')
-    const mount = [...IN_CONTAINER, 'sh', '-c', 'mount --bind "$0" "$1" && shift && exec "$@"', path, mounted]
-    await startServer(t, ['--store', mounted], { in: directory, under: mount })
-    const refused = await runCli(['collections', '--store', path], { in: directory, under: IN_CONTAINER })
-    assert.match(refused.stderr, /reams\.db is a file that a process that cannot be seen from here has open under/)
-    assert.equal(refused.status, 3)
   })
 })
 

@@ -10,6 +10,9 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { changeRows } from './sqlite-rows.ts'
 
+/** A commit has synced the log before it returns. */
+const FULL = 2
+
 /** Never returns a row, and never ends. */
 const ENDLESS = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)'
 
@@ -132,12 +135,15 @@ describe('the schema of an SQLite file', () => {
     await store.close()
   })
 
-  it('is not trusted: connections are defensive, and run no functions from it', () => {
+  it('is not trusted: connections are defensive, and run no functions from it; those that write wait for the disk', () => {
     for (const open of [openReadConnection, openWriteConnection]) {
       using database = open(template)
       assert.equal(database.prepare('PRAGMA trusted_schema').get()?.['trusted_schema'], 0)
       database.exec('PRAGMA writable_schema = ON')
       assert.throws(() => database.exec("UPDATE sqlite_schema SET sql = ''"), /may not be modified/)
     }
+    using writing = openWriteConnection(template)
+    assert.equal(writing.prepare('PRAGMA synchronous').get()?.['synchronous'], FULL)
+    assert.equal(writing.prepare('PRAGMA journal_mode').get()?.['journal_mode'], 'wal')
   })
 })
