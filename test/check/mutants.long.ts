@@ -1,0 +1,4 @@
+import { runAll } from '../sample.ts'
+import { CAUGHT } from './mutants/caught.ts'
+
+runAll(CAUGHT)
