@@ -1,0 +1,4 @@
+import { runAll } from '../sample.ts'
+import { HOSTILE } from './hostile-cases.ts'
+
+runAll(HOSTILE)
