@@ -1,0 +1,4 @@
+import { runAll } from '../sample.ts'
+import { CHANGED } from './changing-cases.ts'
+
+runAll(CHANGED)
