@@ -1,4 +1,0 @@
-import { runAll } from '../sample.ts'
-import { CHANGED } from './changing-cases.ts'
-
-runAll(CHANGED)

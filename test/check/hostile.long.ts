@@ -1,4 +1,0 @@
-import { runAll } from '../sample.ts'
-import { HOSTILE } from './hostile-cases.ts'
-
-runAll(HOSTILE)
