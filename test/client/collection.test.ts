@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
-import type { Store } from '../../src/store/store.ts'
 import { CorrectServer, numberedItems, startServer } from '../check/correct-server.ts'
-import { BASE, fill, numbered, openService } from '../service/open-service.ts'
+import { BASE, fill, numbered, openService, sharedService } from '../service/open-service.ts'
 import { EVENTS, type Event, type InProcess, inProcess, pagesAsked } from './hostile-server.ts'
 
 const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
@@ -14,16 +13,15 @@ const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
 const collect = <T>(values: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(values)
 const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
 
-/** The service with collections of these sizes, named after them. */
-async function openSizes(t: TestContext): Promise<Store> {
-  const { store } = await openService(t)
-  for (const size of SIZES) await fill(store, `n${size}`, numbered(size))
-  return store
-}
-
 describe('a collection', () => {
-  it('is read whole, whatever its size, from the service in the same process', async (t) => {
-    const { fetch } = createService({ store: await openSizes(t) })
+  /** Has collections of these sizes, named after them. */
+  const service = sharedService(async (store) => {
+    for (const size of SIZES) await fill(store, `n${size}`, numbered(size))
+    await fill(store, 'whole', numbered(777), { isPaginated: false })
+  })
+
+  it('is read whole, whatever its size, from the service in the same process', async () => {
+    const { fetch } = createService(service())
     const client = createClient(BASE, { fetch })
     for (const size of SIZES) {
       const collection = client.collection<{ id: number }>(`n${size}`)
@@ -35,11 +33,10 @@ describe('a collection', () => {
   })
 
   it('is read whole over a socket, packed and with a base path', async (t) => {
-    const store = await openSizes(t)
-    const { port, close } = await listen({ reply: (request) => service.reply(request), port: 0 })
+    const { port, close } = await listen({ reply: (request) => onSocket.reply(request), port: 0 })
     t.after(() => close())
     const baseUrl = `http://127.0.0.1:${port}/data/v1`
-    const service = createService({ store, baseUrl })
+    const onSocket = createService({ ...service(), baseUrl })
     for (const size of SIZES) assert.deepEqual(await collect(openCollection(`${baseUrl}/n${size}`).items()), ids(size))
     assert.deepEqual(await collect(createClient(`${baseUrl}/`).collection('n501').items()), ids(501))
   })
@@ -53,10 +50,8 @@ describe('a collection', () => {
       }
   })
 
-  it('without pages is one page', async (t) => {
-    const { store } = await openService(t)
-    await fill(store, 'whole', numbered(777), { isPaginated: false })
-    const { fetch } = createService({ store })
+  it('without pages is one page', async () => {
+    const { fetch } = createService(service())
     const collection = createClient(BASE, { fetch }).collection('whole')
     assert.equal(await collection.count(), 777)
     const [page, ...others] = await collect(collection.pages())
@@ -196,8 +191,8 @@ describe('a collection', () => {
     assert.equal(requests[1]?.headers.get('accept'), 'application/json')
   })
 
-  it('that does not exist fails with the problem of the server', async (t) => {
-    const { fetch } = createService(await openService(t))
+  it('that does not exist fails with the problem of the server', async () => {
+    const { fetch } = createService(service())
     const counting = createClient(BASE, { fetch }).collection('nothing').count()
     const error = await counting.catch((error) => error)
     assert.ok(error instanceof HttpError)

@@ -57,7 +57,7 @@ const append = (count: number) => (items: readonly unknown[]) => [
 
 describe('a pull that goes on with an earlier one', () => {
   it('fetches the pages that are missing, wherever the earlier one ended', async () => {
-    for (const items of [501, 1000, 1001, 2600, 5000])
+    for (const items of [501, 1000, 2600])
       for (let pages = 1; pages <= Math.ceil(items / 500); pages++) {
         const puller = new Puller(items)
         await puller.pull(pages)
@@ -83,8 +83,8 @@ describe('a pull that goes on with an earlier one', () => {
   })
 
   it('fetches what was appended since, and hands over nothing twice', async () => {
-    for (const items of [0, 1, 499, 500, 1234, 2500])
-      for (const count of [1, 266, 500, 2000])
+    for (const items of [0, 499, 500, 1234])
+      for (const count of [1, 266, 1500])
         for (const pages of [1, 2, 99]) {
           const puller = new Puller(items)
           await puller.pull(pages)

@@ -170,11 +170,10 @@ describe('a connection that fails', () => {
 })
 
 describe('a page that does not come', () => {
-  it('is asked for again', async (t) => {
-    const server = await serve(t, (_request, _response, answerRight, number) => {
-      if (number > 2) answerRight()
-    })
-    assert.equal(await readAll(server.url, { timeoutMs: 500 }), 501)
+  it('is asked for again', async () => {
+    const silent = new Promise<Response>(() => {})
+    const { fetch } = inProcess(new CorrectServer(), (_, number) => (number <= 2 ? silent : undefined))
+    assert.equal(await readAll(EVENTS, { fetch, timeoutMs: 100 }), 1001)
   })
 
   it('is given up at last', async (t) => {
