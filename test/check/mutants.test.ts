@@ -6,7 +6,7 @@ import { runSample } from '../sample.ts'
 import { CAUGHT } from './mutants/caught.ts'
 import { MUTANTS } from './mutants.ts'
 
-runSample(CAUGHT, 0.2)
+runSample(CAUGHT, 0.12)
 
 describe('the table of mutants', () => {
   it('has a mutant for every rule', () => {
