@@ -6,11 +6,10 @@ import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import { CorrectServer, numberedItems, startServer } from '../check/correct-server.ts'
 import { BASE, fill, numbered, openService, sharedService } from '../service/open-service.ts'
-import { EVENTS, type Event, type InProcess, inProcess, pagesAsked } from './hostile-server.ts'
+import { EVENTS, type Event, type InProcess, inProcess, NO_COPY, pagesAsked } from './hostile-server.ts'
 
 const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
 
-const collect = <T>(values: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(values)
 const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
 
 describe('a collection', () => {
@@ -26,8 +25,8 @@ describe('a collection', () => {
     for (const size of SIZES) {
       const collection = client.collection<{ id: number }>(`n${size}`)
       assert.equal(await collection.count(), size)
-      assert.deepEqual(await collect(collection.items()), ids(size))
-      const lengths = (await collect(collection.pages())).map(({ length }) => length)
+      assert.deepEqual(await Array.fromAsync(collection.items()), ids(size))
+      const lengths = (await Array.fromAsync(collection.pages())).map(({ length }) => length)
       assert.deepEqual(lengths.slice(0, -1), Array(Math.max(0, Math.ceil(size / 500) - 1)).fill(500))
     }
   })
@@ -37,8 +36,9 @@ describe('a collection', () => {
     t.after(() => close())
     const baseUrl = `http://127.0.0.1:${port}/data/v1`
     const onSocket = createService({ ...service(), baseUrl })
-    for (const size of SIZES) assert.deepEqual(await collect(openCollection(`${baseUrl}/n${size}`).items()), ids(size))
-    assert.deepEqual(await collect(createClient(`${baseUrl}/`).collection('n501').items()), ids(501))
+    for (const size of SIZES)
+      assert.deepEqual(await Array.fromAsync(openCollection(`${baseUrl}/n${size}`).items()), ids(size))
+    assert.deepEqual(await Array.fromAsync(createClient(`${baseUrl}/`).collection('n501').items()), ids(501))
   })
 
   it('is read whole from a server that is not ours, in whatever form it writes its JSON', async (t) => {
@@ -46,7 +46,7 @@ describe('a collection', () => {
       for (const items of [0, 500, 1001]) {
         const { url, close } = await startServer(new CorrectServer({ ...options, items }))
         t.after(close)
-        assert.deepEqual(await collect(openCollection(url).items()), numberedItems(items))
+        assert.deepEqual(await Array.fromAsync(openCollection(url).items()), numberedItems(items))
       }
   })
 
@@ -54,7 +54,7 @@ describe('a collection', () => {
     const { fetch } = createService(service())
     const collection = createClient(BASE, { fetch }).collection('whole')
     assert.equal(await collection.count(), 777)
-    const [page, ...others] = await collect(collection.pages())
+    const [page, ...others] = await Array.fromAsync(collection.pages())
     assert.equal(others.length, 0)
     assert.deepEqual([page?.isPaginated, page?.isLast, page?.number, page?.items], [false, true, 1, ids(777)])
   })
@@ -69,7 +69,7 @@ describe('a collection', () => {
     ]
     for (const [items, asked] of expected) {
       const { fetch, requests } = inProcess(new CorrectServer({ items }))
-      await collect(openCollection(EVENTS, { fetch }).pages())
+      await Array.fromAsync(openCollection(EVENTS, { fetch }).pages())
       assert.deepEqual(pagesAsked(requests), asked)
     }
   })
@@ -92,7 +92,10 @@ describe('a collection', () => {
       await sleep((number * 7) % 5)
       return undefined
     })
-    assert.deepEqual(await collect(openCollection(EVENTS, { fetch, concurrency: 8 }).items()), numberedItems(6000))
+    assert.deepEqual(
+      await Array.fromAsync(openCollection(EVENTS, { fetch, concurrency: 8 }).items()),
+      numberedItems(6000),
+    )
     assert.equal(requests.length, 14)
   })
 
@@ -119,15 +122,14 @@ describe('a collection', () => {
         return undefined
       })
       const { signal } = controller
-      await assert.rejects(collect(openCollection(EVENTS, { fetch }).items({ signal })), reason)
+      await assert.rejects(Array.fromAsync(openCollection(EVENTS, { fetch }).items({ signal })), reason)
     }
     const { fetch } = inProcess(new CorrectServer(), () => new Promise(() => {}))
     const collection = openCollection(EVENTS, { fetch })
     const reason = { name: 'TimeoutError' }
     await assert.rejects(collection.page(1, { signal: AbortSignal.timeout(20) }), reason)
     await assert.rejects(collection.count({ signal: AbortSignal.timeout(20) }), reason)
-    const sink = { page: () => {}, restart: () => {} }
-    await assert.rejects(collection.pull(sink, { signal: AbortSignal.timeout(20) }), reason)
+    await assert.rejects(collection.pull(NO_COPY, { signal: AbortSignal.timeout(20) }), reason)
   })
 
   it('gives nothing more when the signal was given, also of what was read ahead', async () => {
@@ -159,7 +161,7 @@ describe('a collection', () => {
       if (number === 2) controller.abort(reason)
     }
     const { signal } = controller
-    await assert.rejects(openCollection(EVENTS, { fetch }).pull({ page, restart: () => {} }, { signal }), reason)
+    await assert.rejects(openCollection(EVENTS, { fetch }).pull({ ...NO_COPY, page }, { signal }), reason)
     assert.deepEqual(pages, [1, 2])
   })
 
@@ -318,7 +320,7 @@ describe('a pull', () => {
       if (number === 2) throw full
     }
     const collection = openCollection(EVENTS, { fetch, concurrency: 1 })
-    await assert.rejects(collection.pull({ page, restart: () => {} }), full)
+    await assert.rejects(collection.pull({ ...NO_COPY, page }), full)
     assert.ok(requests.length < 8)
   })
 })

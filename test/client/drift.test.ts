@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import {
-  type Collection,
   CollectionChanged,
   type Drift,
   openCollection,
-  type Page,
   type PullResult,
   type WalkState,
 } from '../../src/client/index.ts'
@@ -14,7 +12,7 @@ import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { CorrectServer } from '../check/correct-server.ts'
 import { fill, numbered, openService, BASE as SERVICE } from '../service/open-service.ts'
-import { EVENTS, inProcess } from './hostile-server.ts'
+import { Copy, EVENTS, inProcess, NO_COPY } from './hostile-server.ts'
 
 interface Item {
   readonly id: number
@@ -93,16 +91,17 @@ async function pullFrom(items: Items, changes: (number: number) => Change | unde
     server.items = history.at(-1) ?? []
     return undefined
   })
-  const received: Item[] = []
-  const sink = {
-    restart: () => void received.splice(0),
-    page: (page: Page<Item>, { first }: { first: number }) => void received.push(...page.items.slice(first)),
-  }
+  const copy = new Copy<Item>()
   const outcome = await openCollection<Item>(EVENTS, { fetch, concurrency })
-    .pull(sink, { restarts, from })
+    .pull(copy, { restarts, from })
     .catch((error: unknown) => error)
   if (outcome instanceof Error && !(outcome instanceof CollectionChanged)) throw outcome
-  return { outcome: outcome as PullResult | CollectionChanged, history, received, requests: requests.length }
+  return {
+    outcome: outcome as PullResult | CollectionChanged,
+    history,
+    received: copy.items,
+    requests: requests.length,
+  }
 }
 
 /** Changes once, before the request of this number. */
@@ -231,13 +230,9 @@ describe('a collection that changes while it is pulled', () => {
         if (number === moment) server.isPaginated = () => false
         return undefined
       })
-      const received = await readAll(openCollection<Item>(EVENTS, { fetch, concurrency: 1 }))
-      assert.equal(
-        received.join(),
-        freshItems(2600, 1)
-          .map(({ id }) => id)
-          .join(),
-      )
+      const copy = new Copy<Item>()
+      await openCollection<Item>(EVENTS, { fetch, concurrency: 1 }).pull(copy)
+      assert.deepEqual(copy.items, server.items)
     }
   })
 
@@ -298,17 +293,7 @@ describe('a collection of the service that others write to', () => {
       if (++requests === 6) await store.replace('events', itemRun(['{"id":7,"title":"another"}'], { keyField: 'id' }))
       return service.fetch(request)
     }
-    const sink = { restart: () => {}, page: () => {} }
-    const { replaced, itemCount } = await openCollection(`${SERVICE}/events`, { fetch }).pull(sink, { live: true })
+    const { replaced, itemCount } = await openCollection(`${SERVICE}/events`, { fetch }).pull(NO_COPY, { live: true })
     assert.deepEqual([replaced, itemCount], [true, 2600])
   })
 })
-
-async function readAll(collection: Collection<Item>): Promise<unknown[]> {
-  const ids: unknown[] = []
-  await collection.pull({
-    restart: () => void ids.splice(0),
-    page: (page, { first }) => void ids.push(...page.items.slice(first).map(({ id }) => id)),
-  })
-  return ids
-}

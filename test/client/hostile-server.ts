@@ -1,8 +1,9 @@
 /**
- * Servers for tests of the client, in the same process: one that keeps the contract, changed from request to request, and
+ * Servers for tests of the client, in the same process, and what reads them: one that keeps the contract, changed from request to request, and
  * one that breaks it in a way of its own. What needs a socket is in the tests themselves.
  */
 
+import { openCollection, type Page, type WalkState } from '../../src/client/index.ts'
 import { inProcess as answerInProcess, CorrectServer, type Links, type ServerOptions } from '../check/correct-server.ts'
 
 export const BASE = 'http://events.example'
@@ -61,3 +62,29 @@ export interface Event {
   readonly id: number
   readonly title: string
 }
+
+/** Reads all items, and returns how many they are. */
+export async function countItems(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
+  return (await Array.fromAsync(openCollection(url, options).items())).length
+}
+
+/** What a pull hands over, and how far it came. */
+export class Copy<Item = unknown> {
+  readonly items: Item[] = []
+  restarts = 0
+  state: WalkState | undefined
+
+  page(page: Page<Item>, { first, state }: { first: number; state: WalkState }): void {
+    this.items.push(...page.items.slice(first))
+    // What is kept between two runs is kept as text.
+    this.state = JSON.parse(JSON.stringify(state))
+  }
+
+  restart(): void {
+    this.restarts++
+    this.items.length = 0
+  }
+}
+
+/** For a pull of which only the result matters. */
+export const NO_COPY = { page: () => {}, restart: () => {} }

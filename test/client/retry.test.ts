@@ -14,15 +14,13 @@ import {
 import { backOffMs } from '../../src/client/requester.ts'
 import { CorrectServer } from '../check/correct-server.ts'
 import { serve, unusedOrigin } from '../check/hostile-servers.ts'
-import { BASE, EVENTS, inProcess } from './hostile-server.ts'
+import { BASE, countItems, EVENTS, inProcess, NO_COPY } from './hostile-server.ts'
 
 /** Short pauses: what is tried here is not how long they are. */
 const retry = { retries: 4, firstDelayMs: 1, maxDelayMs: 4 }
 
-async function readAll(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
-  let count = 0
-  for await (const _ of openCollection(url, { retry, ...options }).items()) count++
-  return count
+function readAll(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
+  return countItems(url, { retry, ...options })
 }
 
 const busy = (status: number, headers: Record<string, string> = {}) => new Response('later', { status, headers })
@@ -108,8 +106,7 @@ describe('a request that fails', () => {
 
   it('shows in the result of a pull', async () => {
     const { fetch } = inProcess(new CorrectServer(), (_, number) => (number === 3 ? busy(503) : undefined))
-    const sink = { restart: () => {}, page: () => {} }
-    assert.equal((await openCollection(EVENTS, { fetch, retry }).pull(sink)).retries, 1)
+    assert.equal((await openCollection(EVENTS, { fetch, retry }).pull(NO_COPY)).retries, 1)
   })
 })
 
@@ -265,8 +262,7 @@ describe('a server that is at its limit', () => {
       return undefined
     })
     const client = createClient(BASE, { fetch, concurrency: 3 })
-    const sink = { restart: () => {}, page: () => {} }
-    const pulls = [1, 2, 3].map(() => client.collection('events').pull(sink))
+    const pulls = [1, 2, 3].map(() => client.collection('events').pull(NO_COPY))
     for (const { itemCount } of await Promise.all(pulls)) assert.equal(itemCount, 5000)
     assert.equal(most, 3)
   })
