@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
@@ -9,6 +9,11 @@ import { BASE, fill, numbered, openService, sharedService } from '../service/ope
 import { EVENTS, type Event, type InProcess, inProcess, NO_COPY, pagesAsked } from './hostile-server.ts'
 
 const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
+
+/** All that needs neither a socket nor a timer has happened by then. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) await setImmediate()
+}
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
 
@@ -79,10 +84,10 @@ describe('a collection', () => {
     const pages = openCollection(EVENTS, { fetch, concurrency: 3 }).pages()
     await pages.next()
     await pages.next()
-    await sleep(20)
+    await settled()
     assert.deepEqual(pagesAsked(requests), [1, 19, 1, 2, 3, 4, 5])
     await pages.next()
-    await sleep(20)
+    await settled()
     assert.deepEqual(pagesAsked(requests).slice(7), [6])
     await pages.return()
   })
@@ -295,7 +300,7 @@ describe('a pull', () => {
       {
         restart: () => assert.fail('nothing changed'),
         page: async (page, { first }) => {
-          await new Promise((resolve) => setImmediate(resolve))
+          await setImmediate()
           lines += new TextDecoder().decode(page.ndjson(first))
         },
       },
