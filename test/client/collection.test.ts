@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
+import { type Collection, createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import { CorrectServer, numberedItems, startServer } from '../check/correct-server.ts'
 import { BASE, fill, numbered, openService, sharedService } from '../service/open-service.ts'
-import { EVENTS, type Event, type InProcess, inProcess, NO_COPY, pagesAsked } from './hostile-server.ts'
+import { EVENTS, type Event, inProcess, NO_COPY, pagesAsked } from './hostile-server.ts'
 
 const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
 
@@ -95,7 +95,6 @@ describe('a collection', () => {
   it('is given in order, also when answers overtake one another', async () => {
     const { fetch, requests } = inProcess(new CorrectServer({ items: 6000 }), async (_, number) => {
       await sleep((number * 7) % 5)
-      return undefined
     })
     assert.deepEqual(
       await Array.fromAsync(openCollection(EVENTS, { fetch, concurrency: 8 }).items()),
@@ -124,7 +123,6 @@ describe('a collection', () => {
       const reason = new Error('enough')
       const { fetch } = inProcess(new CorrectServer({ items: 3000 }), (_, number) => {
         if (number === moment) controller.abort(reason)
-        return undefined
       })
       const { signal } = controller
       await assert.rejects(Array.fromAsync(openCollection(EVENTS, { fetch }).items({ signal })), reason)
@@ -139,35 +137,28 @@ describe('a collection', () => {
 
   it('gives nothing more when the signal was given, also of what was read ahead', async () => {
     const reason = new Error('enough')
-    const abortAt = async <T>(
-      limit: number,
-      read: (fetch: InProcess['fetch'], signal: AbortSignal) => AsyncIterable<T>,
-    ) => {
+    const each = async (values: AsyncIterable<unknown>, see: () => Promise<void>) => {
+      for await (const _ of values) await see()
+    }
+    type Read = (collection: Collection, signal: AbortSignal, see: () => Promise<void>) => Promise<unknown>
+    const readings: [limit: number, read: Read][] = [
+      [2, (collection, signal, see) => each(collection.pages({ signal }), see)],
+      [7, (collection, signal, see) => each(collection.items({ signal }), see)],
+      [2, (collection, signal, page) => collection.pull({ ...NO_COPY, page }, { signal })],
+    ]
+    for (const [limit, read] of readings) {
       const controller = new AbortController()
       let seen = 0
-      const { fetch } = inProcess(new CorrectServer({ items: 3000 }))
-      const walk = async () => {
-        for await (const _ of read(fetch, controller.signal)) {
-          // Time enough to read the others.
-          if (++seen === limit) await sleep(20)
-          if (seen === limit) controller.abort(reason)
-        }
+      const see = async () => {
+        if (++seen !== limit) return
+        // The others are read ahead.
+        await settled()
+        controller.abort(reason)
       }
-      await assert.rejects(walk(), reason)
+      const collection = openCollection(EVENTS, inProcess(new CorrectServer({ items: 3000 })))
+      await assert.rejects(read(collection, controller.signal, see), reason)
       assert.equal(seen, limit)
     }
-    await abortAt(2, (fetch, signal) => openCollection(EVENTS, { fetch }).pages({ signal }))
-    await abortAt(7, (fetch, signal) => openCollection(EVENTS, { fetch }).items({ signal }))
-    const controller = new AbortController()
-    const { fetch } = inProcess(new CorrectServer({ items: 3000 }))
-    const pages: number[] = []
-    const page = async ({ number }: Page) => {
-      if (pages.push(number) === 2) await sleep(20)
-      if (number === 2) controller.abort(reason)
-    }
-    const { signal } = controller
-    await assert.rejects(openCollection(EVENTS, { fetch }).pull({ ...NO_COPY, page }, { signal }), reason)
-    assert.deepEqual(pages, [1, 2])
   })
 
   it('ends with the reason of the signal also where others take all the room', async () => {

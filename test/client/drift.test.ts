@@ -89,7 +89,6 @@ async function pullFrom(items: Items, changes: (number: number) => Change | unde
     const change = changes(number)
     if (change !== undefined) history.push(change(server.items as Items))
     server.items = history.at(-1) ?? []
-    return undefined
   })
   const copy = new Copy<Item>()
   const outcome = await openCollection<Item>(EVENTS, { fetch, concurrency })
@@ -194,7 +193,6 @@ describe('a collection that changes while it is pulled', () => {
   it('is not begun again for one who was given a page already and cannot give it back', async () => {
     const { fetch, server } = inProcess(new CorrectServer({ items: 2600 }), (_, number) => {
       if (number === 5) server.items = remove(0)(server.items as Items)
-      return undefined
     })
     const numbers: number[] = []
     const walk = async () => {
@@ -207,7 +205,6 @@ describe('a collection that changes while it is pulled', () => {
   it('tells who iterates what was appended', async () => {
     const { fetch, server } = inProcess(new CorrectServer({ items: 1001 }), (_, number) => {
       if (number === 4) server.items = append(3)(server.items as Items)
-      return undefined
     })
     const drifts: Drift[] = []
     let count = 0
@@ -228,7 +225,6 @@ describe('a collection that changes while it is pulled', () => {
     for (let moment = 1; moment <= 9; moment++) {
       const { fetch, server } = inProcess(new CorrectServer({ items: 2600 }), (_, number) => {
         if (number === moment) server.isPaginated = () => false
-        return undefined
       })
       const copy = new Copy<Item>()
       await openCollection<Item>(EVENTS, { fetch, concurrency: 1 }).pull(copy)

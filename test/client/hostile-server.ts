@@ -9,8 +9,8 @@ import { inProcess as answerInProcess, CorrectServer, type Links, type ServerOpt
 export const BASE = 'http://events.example'
 export const EVENTS = `${BASE}/events`
 
-/** Called before a request is answered; `number` counts them from 1. What it gives is the answer instead. */
-export type Hook = (request: Request, number: number) => Response | undefined | Promise<Response | undefined>
+/** Called before a request is answered; `number` counts them from 1. A Response that it gives is the answer instead. */
+export type Hook = (request: Request, number: number) => unknown
 
 export interface InProcess {
   readonly server: CorrectServer
@@ -20,12 +20,12 @@ export interface InProcess {
 }
 
 /** A server that is called instead of sent requests to. */
-export function inProcess(server: CorrectServer, hook: Hook = () => undefined): InProcess {
+export function inProcess(server: CorrectServer, hook: Hook = () => {}): InProcess {
   const answer = answerInProcess(server, BASE)
   const requests: Request[] = []
   const fetch = async (request: Request) => {
     const answered = await hook(request, requests.push(request))
-    if (answered !== undefined) return answered
+    if (answered instanceof Response) return answered
     // Nobody unpacks what does not come through a socket.
     const plain = new Request(request)
     plain.headers.set('accept-encoding', 'identity')

@@ -92,7 +92,6 @@ describe('a pull that goes on with an earlier one', () => {
     const { fetch, server } = inProcess(new CorrectServer({ items: 1001 }), (_, number) => {
       // The last page was read, and the one before it is looked at once more.
       if (number === 5) server.items = append(3)(server.items)
-      return undefined
     })
     const collection = openCollection(EVENTS, { fetch, concurrency: 1 })
     const sink = { restart: () => assert.fail('nothing was removed'), page: () => {} }

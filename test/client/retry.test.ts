@@ -31,8 +31,7 @@ describe('a request that fails', () => {
       const retries: Retry[] = []
       const { fetch, requests } = inProcess(new CorrectServer(), (_, number) => {
         if (number % 3 === 1) return busy(status)
-        if (number % 3 === 2) return busy(status, { 'Retry-After': '0' })
-        return undefined
+        return number % 3 === 2 ? busy(status, { 'Retry-After': '0' }) : undefined
       })
       assert.equal(await readAll(EVENTS, { fetch, onRetry: (each) => retries.push(each) }), 1001)
       assert.equal(requests.length, 15)
@@ -207,7 +206,6 @@ describe('a page that does not come', () => {
   it('can be waited for without end', async () => {
     const { fetch } = inProcess(new CorrectServer({ items: 1 }), async () => {
       await sleep(30)
-      return undefined
     })
     assert.equal(await readAll(EVENTS, { fetch, timeoutMs: Number.POSITIVE_INFINITY, retry: { retries: 0 } }), 1)
   })
@@ -259,7 +257,6 @@ describe('a server that is at its limit', () => {
       most = Math.max(most, ++inFlight)
       await sleep(1)
       inFlight--
-      return undefined
     })
     const client = createClient(BASE, { fetch, concurrency: 3 })
     const pulls = [1, 2, 3].map(() => client.collection('events').pull(NO_COPY))

@@ -41,7 +41,6 @@ describe('a collection whose pages link a snapshot', () => {
     it(`is got as it was in the beginning, without beginning again, when ${name} with every request`, async () => {
       const { server, collection } = serve(2600, (_, number) => {
         if (number > 1) server.items = change(server.items)
-        return undefined
       })
       const copy = new Copy()
       const progress: number[] = []
@@ -120,7 +119,6 @@ describe('a collection whose pages link a snapshot', () => {
     }
     const { fetch, server } = inProcess(new Live({ items: 2600, hasHistory: true }), (_, number) => {
       if (number === 4) server.items = server.items.slice(1)
-      return undefined
     })
     await assert.rejects(readAll(openCollection(EVENTS, { fetch, concurrency: 1 })), CollectionChanged)
   })
@@ -171,7 +169,6 @@ describe('a pull of a snapshot that was stopped', () => {
     const copy = new Copy()
     const { fetch } = inProcess(pulled.server, (_, number) => {
       if (number > requests) throw new Error('the network is gone')
-      return undefined
     })
     await assert.rejects(
       openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } }).pull(copy),
@@ -226,7 +223,6 @@ describe('a pull of a snapshot that was stopped', () => {
     const pull = (requests: number, live: boolean) => {
       const { fetch } = inProcess(server, (_, number) => {
         if (number > requests) throw new Error('the network is gone')
-        return undefined
       })
       const collection = openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } })
       return collection.pull(copy, { live, from: copy.state })
