@@ -19,8 +19,10 @@ export class Cases {
   #group = ''
 
   readonly describe = (group: string, define: () => void): void => {
-    this.#group = group
+    const around = this.#group
+    this.#group = around === '' ? group : `${around}: ${group}`
     define()
+    this.#group = around
   }
 
   readonly it = (name: string, run: Case['run']): void => {

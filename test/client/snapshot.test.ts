@@ -163,18 +163,28 @@ describe('the link to a snapshot', () => {
 })
 
 describe('a pull of a snapshot that was stopped', () => {
-  /** Stops after so many requests; what is handed over is kept. */
-  async function stopped(requests: number) {
-    const pulled = serve(2600)
+  function pulling(items: number) {
+    const pulled = serve(items)
     const copy = new Copy()
+    return { ...pulled, copy, resume: () => pulled.collection.pull(copy, { from: copy.state }) }
+  }
+
+  /** Stops after so many requests; what is handed over is kept. */
+  async function stopped(requests: number, options = {}) {
+    const pulled = pulling(2600)
     const { fetch } = inProcess(pulled.server, (_, number) => {
       if (number > requests) throw new Error('the network is gone')
     })
-    await assert.rejects(
-      openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } }).pull(copy),
-      /the network is gone/,
-    )
-    return { ...pulled, copy, resume: () => pulled.collection.pull(copy, { from: copy.state }) }
+    const collection = openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } })
+    await assert.rejects(collection.pull(pulled.copy, options), /the network is gone/)
+    return pulled
+  }
+
+  async function completed() {
+    const pulled = pulling(1700)
+    await pulled.resume()
+    pulled.requests.length = 0
+    return pulled
   }
 
   it('goes on in the same snapshot, though the collection is another one by now', async () => {
@@ -196,52 +206,35 @@ describe('a pull of a snapshot that was stopped', () => {
   })
 
   it('fetches what was appended if it was complete, from a new snapshot', async () => {
-    const { server, collection, asked, requests } = serve(1700)
-    const copy = new Copy()
-    await collection.pull(copy)
-    requests.length = 0
+    const { server, copy, resume, asked } = await completed()
     server.items = [...server.items, ...numberedItems(1000, 1701)]
-    const { restarts, appended } = await collection.pull(copy, { from: copy.state })
+    const { restarts, appended } = await resume()
     assert.deepEqual(copy.items, numberedItems(2700))
     assert.deepEqual([restarts, appended], [0, 1000])
     assert.deepEqual(asked(), ['events 4', 'events@t1 4', 'events@t1 5', 'events@t1 6'])
   })
 
   it('costs one request if it was complete and nothing happened since', async () => {
-    const { collection, asked, requests } = serve(1700)
-    const copy = new Copy()
-    await collection.pull(copy)
-    requests.length = 0
-    const { restarts, appended, replaced } = await collection.pull(copy, { from: copy.state })
+    const { resume, asked } = await completed()
+    const { restarts, appended, replaced } = await resume()
     assert.deepEqual([restarts, appended, replaced], [0, 0, false])
     assert.deepEqual(asked(), ['events 4'])
   })
 
-  it('goes on with one of live pages in a snapshot, if nothing moved in between', async () => {
-    const { server } = serve(2600)
-    const copy = new Copy()
-    const pull = (requests: number, live: boolean) => {
-      const { fetch } = inProcess(server, (_, number) => {
-        if (number > requests) throw new Error('the network is gone')
-      })
-      const collection = openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } })
-      return collection.pull(copy, { live, from: copy.state })
-    }
-    await assert.rejects(pull(5, true), /the network is gone/)
-    assert.ok(copy.items.length > 500 && copy.state?.snapshot === undefined)
-    const { restarts, replaced } = await pull(99, false)
-    assert.deepEqual([restarts, replaced, copy.state?.snapshot], [0, false, 'events@t0'])
-    assert.deepEqual(copy.items, numberedItems(2600))
-  })
-
   it('is begun again if it was complete and something was deleted since', async () => {
-    const { server, collection } = serve(1700)
-    const copy = new Copy()
-    await collection.pull(copy)
+    const { server, copy, resume } = await completed()
     server.items = [...server.items.slice(1), ...numberedItems(1000, 1701)]
-    await collection.pull(copy, { from: copy.state })
+    await resume()
     assert.equal(copy.restarts, 1)
     assert.deepEqual(copy.items, numberedItems(2699, 2))
+  })
+
+  it('goes on with one of live pages in a snapshot, if nothing moved in between', async () => {
+    const { copy, resume } = await stopped(5, { live: true })
+    assert.ok(copy.items.length > 500 && copy.state?.snapshot === undefined)
+    const { restarts, replaced } = await resume()
+    assert.deepEqual([restarts, replaced, copy.state?.snapshot], [0, false, 'events@t0'])
+    assert.deepEqual(copy.items, numberedItems(2600))
   })
 })
 
