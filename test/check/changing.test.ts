@@ -5,7 +5,7 @@ import { append, CHANGED, ChangingServer, check, keep, once } from './changing-c
 import { type Asked, CorrectServer } from './correct-server.ts'
 import { idsWith, notesOf, outline, ruleOf } from './hostile-servers.ts'
 
-runSample(CHANGED, 0.12)
+runSample(CHANGED, 0.08)
 
 describe('one change during the check', () => {
   it('is told in the notes when a rule was tried again', async () => {

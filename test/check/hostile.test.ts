@@ -1,4 +1,4 @@
 import { runSample } from '../sample.ts'
 import { HOSTILE } from './hostile-cases.ts'
 
-runSample(HOSTILE, 0.25)
+runSample(HOSTILE, 0.2)
