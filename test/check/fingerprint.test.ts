@@ -3,9 +3,9 @@ import { describe, it } from 'node:test'
 import { fingerprintOf } from '../../src/check/page/items.ts'
 import { FingerprintTable } from '../../src/check/page/repeats.ts'
 
-/** How many of 300,000 texts have the same value as an earlier one. */
+/** How many of 200,000 texts have the same value as an earlier one. */
 function collisionsAmong(textOf: (index: number) => string, partOf: (print: number) => number): number {
-  const values = Float64Array.from({ length: 300_000 }, (_, index) => partOf(fingerprintOf(textOf(index)))).sort()
+  const values = Float64Array.from({ length: 200_000 }, (_, index) => partOf(fingerprintOf(textOf(index)))).sort()
   return values.filter((value, index) => index > 0 && value === values[index - 1]).length
 }
 
@@ -18,7 +18,7 @@ describe('a fingerprint', () => {
       `${String.fromCharCode(index & 0xffff, 32 + (index >>> 16))}${'x'.repeat(60)}`,
   }
   for (const [name, textOf] of Object.entries(texts))
-    it(`tells 300,000 texts apart: ${name}`, () => {
+    it(`tells 200,000 texts apart: ${name}`, () => {
       assert.equal(
         collisionsAmong(textOf, (print) => print),
         0,
@@ -26,9 +26,9 @@ describe('a fingerprint', () => {
     })
 
   it('is spread evenly over its lower 32 bits', () => {
-    // By chance 10 in 300,000; ten times that would be a poor hash.
+    // By chance 5 in 200,000; ten times that would be a poor hash.
     const collisions = collisionsAmong(String, (print) => print % 2 ** 32)
-    assert.ok(collisions < 100, `${collisions} collisions`)
+    assert.ok(collisions < 50, `${collisions} collisions`)
   })
 
   it('depends on the text alone', () => {
@@ -53,32 +53,32 @@ describe('a table of fingerprints', () => {
     return table.add(printOf(index), place.page, place.index)
   }
 
-  it('remembers where each was seen first, up to 1.4 million of them', () => {
-    const table = new FingerprintTable()
-    const count = 1_400_000
-    let repeats = 0
-    for (let i = 0; i < count; i++) if (addTo(table, i) !== undefined) repeats++
-    assert.equal(repeats, 0)
-    for (let i = 0; i < count; i += 70) assert.deepEqual(addTo(table, i, count + i), placeOf(i))
-    assert.ok(table.byteLength <= 32 * 1024 * 1024, `${table.byteLength} bytes`)
+  /** 70 % of the slots are filled, then only every second fingerprint is kept. */
+  const slots = 2 ** 15
+  const remembered = Math.floor(0.7 * slots)
+
+  it('remembers where each was seen first, up to as many as it has room for', () => {
+    const table = new FingerprintTable(slots)
+    for (let i = 0; i < remembered; i++) assert.equal(addTo(table, i), undefined)
+    for (let i = 0; i < remembered; i++) assert.deepEqual(addTo(table, i, remembered + i), placeOf(i))
+    assert.ok(table.byteLength <= 16 * slots, `${table.byteLength} bytes`)
   })
 
-  it('stays within 32 MB beyond that, and still finds the repeats of those that it keeps', () => {
-    const table = new FingerprintTable()
-    const count = 2_000_000
+  it('takes no more memory beyond that, and still finds the repeats of those that it keeps', () => {
+    const table = new FingerprintTable(slots)
+    const count = slots
     for (let i = 0; i < count; i++) addTo(table, i)
-    assert.equal(table.byteLength, 32 * 1024 * 1024)
+    assert.equal(table.byteLength, 16 * slots)
     let found = 0
-    const sample = 10_000
-    for (let i = 0; i < sample; i++) {
-      const place = addTo(table, i * 200, count)
-      assert.equal(place !== undefined, table.keeps(printOf(i * 200)))
+    for (let i = 0; i < count; i++) {
+      const place = addTo(table, i, count)
+      assert.equal(place !== undefined, table.keeps(printOf(i)))
       if (place === undefined) continue
-      assert.deepEqual(place, placeOf(i * 200))
+      assert.deepEqual(place, placeOf(i))
       found++
     }
     // Every second one is kept.
-    assert.ok(found > sample / 3 && found < sample / 1.5, `${found} of ${sample}`)
+    assert.ok(found > count / 3 && found < count / 1.5, `${found} of ${count}`)
   })
 
   it('is small as long as there is little to remember', () => {
@@ -89,7 +89,7 @@ describe('a table of fingerprints', () => {
 
   it('takes fingerprints that all begin at the same slot for different ones', () => {
     const table = new FingerprintTable()
-    for (let i = 0; i < 5000; i++) assert.equal(table.add(i * 2 ** 32, 1, i), undefined)
-    for (let i = 0; i < 5000; i += 13) assert.deepEqual(table.add(i * 2 ** 32, 2, 0), { page: 1, index: i })
+    for (let i = 0; i < 1500; i++) assert.equal(table.add(i * 2 ** 32, 1, i), undefined)
+    for (let i = 0; i < 1500; i += 13) assert.deepEqual(table.add(i * 2 ** 32, 2, 0), { page: 1, index: i })
   })
 })

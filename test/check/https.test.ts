@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { runCli, workDirectory } from '../cli/run-cli.ts'
+import { runInside, workDirectory } from '../cli/run-cli.ts'
 import { CorrectServer } from './correct-server.ts'
 import { listenOn } from './hostile-servers.ts'
 
@@ -47,7 +47,7 @@ function check(t: TestContext, url: string, isTrusted: boolean) {
   const directory = workDirectory(t)
   const file = join(directory, 'signer.pem')
   writeFileSync(file, CERTIFICATE)
-  return runCli(['check', url, '--strict', ...(isTrusted ? ['--ca', file] : [])], { in: directory })
+  return runInside(['check', url, '--strict', ...(isTrusted ? ['--ca', file] : [])], { in: directory })
 }
 
 describe('a server behind TLS', () => {

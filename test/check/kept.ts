@@ -18,7 +18,7 @@ export function assertKept(report: Report, skipped: readonly RuleId[]): void {
   assert.equal(report.verdict, 'passed')
 }
 
-function complaintsOf({ rules }: Report): string[] {
+export function complaintsOf({ rules }: Report): string[] {
   return rules
     .filter(({ status }) => status === 'fail' || status === 'warn')
     .map(({ id, status, detail, request }) => `${id} ${status}: ${detail} (${request})`)

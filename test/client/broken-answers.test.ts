@@ -47,6 +47,14 @@ const replacing =
   (envelope) =>
     JSON.stringify(envelope).replace(text, by)
 
+const toPage = (page: string) => ({ href: `/events?page=${page}` })
+
+/** What is said of a link on one of three pages that should lead to another one, or to none. */
+function wrong(relation: string, what: string, page: number, target?: number): RegExp {
+  const should = target === undefined ? 'should be none' : `it should lead to page ${target}`
+  return new RegExp(`page=${page} – the link ${relation} ${what}\\. On page ${page} of 3 .*${should}\\.$`)
+}
+
 /** What is done to the envelopes of a collection of 1001 items, and what is said about it. */
 const ENVELOPES: Readonly<Record<string, readonly [Distort, RegExp]>> = {
   'no links': [({ _links, ...rest }) => rest, /page=1 – _links is missing, not an object\.$/],
@@ -78,55 +86,22 @@ const ENVELOPES: Readonly<Record<string, readonly [Distort, RegExp]>> = {
   'a count too high': [counting(1600), /the link last leads to page 3\. On page 1 of 4 it should lead to page 4\.$/],
   'a count too low': [counting(400), /it holds 500 items\. By its item_count of 400, page 1 of 1 should hold 400\.$/],
   'a count too high by one': [counting(1002), /page=3 – it holds 1 items\. By its item_count of 1002, page 3 of 3 sho/],
-  'no next': [
-    linking({ next: undefined }),
-    /page=1 – the link next is missing\. On page 1 of 3 it should lead to page 2\.$/,
-  ],
-  'null for next': [
-    linking({ next: null }, 2),
-    /page=2 – the link next is missing\. On page 2 of 3 it should lead to page 3/,
-  ],
-  'no last': [linking({ last: undefined }), /the link last is missing\. On page 1 of 3/],
+  'no next': [linking({ next: undefined }), wrong('next', 'is missing', 1, 2)],
+  'null for next': [linking({ next: null }, 2), wrong('next', 'is missing', 2, 3)],
+  'no last': [linking({ last: undefined }), wrong('last', 'is missing', 1, 3)],
   'no first': [linking({ first: undefined }), /the link first is missing/],
-  'no prev': [
-    linking({ prev: undefined }),
-    /page=2 – the link prev is missing\. On page 2 of 3 it should lead to page 1\.$/,
-  ],
-  'next in a circle': [
-    linking({ next: to(1) }),
-    /page=1 – the link next leads to page 1\. On page 1 of 3 it should lead to/,
-  ],
-  'next of the last page to the one before': [
-    linking({ next: to(2) }, 3),
-    /page=3 – the link next leads to page 2\. .* should be none\.$/,
-  ],
-  'next of the last page to no number': [
-    linking({ next: { href: `${EVENTS}?page=1e9` } }, 3),
-    /page=3 – the link next leads to page 1e9\. .* should be none\.$/,
-  ],
+  'no prev': [linking({ prev: undefined }), wrong('prev', 'is missing', 2, 1)],
+  'next in a circle': [linking({ next: to(1) }), wrong('next', 'leads to page 1', 1, 2)],
+  'next of the last page to the one before': [linking({ next: to(2) }, 3), wrong('next', 'leads to page 2', 3)],
+  'next of the last page to no number': [linking({ next: toPage('1e9') }, 3), wrong('next', 'leads to page 1e9', 3)],
   'next as a text': [linking({ next: EVENTS }), /the link next is "http.*, not an object with/],
   'next as a list': [linking({ next: [to(2)] }), /the link next is \[.*, not an object with/],
   'next without href': [linking({ next: {} }), /the link next is \{\}, not an object with a URL/],
-  'next to nowhere': [
-    linking({ next: { href: 'http://' } }),
-    /the link next is \{"href":"http:\/\/"\}, not an object with a/,
-  ],
-  'next to no page': [
-    linking({ next: { href: '/events?page=two' } }),
-    /the link next leads to page two\. On page 1 of 3 it should lead to page 2\.$/,
-  ],
-  'next to a page that is not written in digits': [
-    linking({ next: { href: '/events?page=2e0' } }),
-    /the link next leads to page 2e0\. On page 1 of 3 it should lead to page 2\.$/,
-  ],
-  'next to two pages': [
-    linking({ next: { href: '/events?page=2&page=3' } }),
-    /the link next leads to page 2,3\. On page 1 of 3 it should lead to page 2\.$/,
-  ],
-  'the wrong page': [
-    linking({ prev: to(2), next: to(4) }),
-    /page=1 – the link prev leads to page 2\. .* should be none\.$/,
-  ],
+  'next to nowhere': [linking({ next: { href: 'http://' } }), /next is \{"href":"http:\/\/"\}, not an object with a/],
+  'next to no page': [linking({ next: toPage('two') }), wrong('next', 'leads to page two', 1, 2)],
+  'next to a page in other digits': [linking({ next: toPage('2e0') }), wrong('next', 'leads to page 2e0', 1, 2)],
+  'next to two pages': [linking({ next: toPage('2&page=3') }), wrong('next', 'leads to page 2,3', 1, 2)],
+  'the wrong page': [linking({ prev: to(2), next: to(4) }), wrong('prev', 'leads to page 2', 1)],
   'a number': [() => '17', /it is 17, not an object\.$/],
   'an array': [() => '[{"id":1}]', /it is \[\{"id":1\}\], not an object\.$/],
   'an item nested too deep': [replacing('"id":1,', `"id":${nested(2000)},`), /it is nested deeper than 1024\.$/],

@@ -1,47 +1,49 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
+import { describe, it } from 'node:test'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { type Collection, createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
-import type { Store } from '../../src/store/store.ts'
 import { CorrectServer, numberedItems, startServer } from '../check/correct-server.ts'
-import { BASE, fill, numbered, openService } from '../service/open-service.ts'
-import { EVENTS, type Event, type InProcess, inProcess, pagesAsked } from './hostile-server.ts'
+import { BASE, fill, numbered, openService, sharedService } from '../service/open-service.ts'
+import { EVENTS, type Event, inProcess, NO_COPY, pagesAsked } from './hostile-server.ts'
 
 const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
 
-const collect = <T>(values: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(values)
-const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
-
-/** The service with collections of these sizes, named after them. */
-async function openSizes(t: TestContext): Promise<Store> {
-  const { store } = await openService(t)
-  for (const size of SIZES) await fill(store, `n${size}`, numbered(size))
-  return store
+/** All that needs neither a socket nor a timer has happened by then. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) await setImmediate()
 }
 
+const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
+
 describe('a collection', () => {
-  it('is read whole, whatever its size, from the service in the same process', async (t) => {
-    const { fetch } = createService({ store: await openSizes(t) })
+  /** Has collections of these sizes, named after them. */
+  const service = sharedService(async (store) => {
+    for (const size of SIZES) await fill(store, `n${size}`, numbered(size))
+    await fill(store, 'whole', numbered(777), { isPaginated: false })
+  })
+
+  it('is read whole, whatever its size, from the service in the same process', async () => {
+    const { fetch } = createService(service())
     const client = createClient(BASE, { fetch })
     for (const size of SIZES) {
       const collection = client.collection<{ id: number }>(`n${size}`)
       assert.equal(await collection.count(), size)
-      assert.deepEqual(await collect(collection.items()), ids(size))
-      const lengths = (await collect(collection.pages())).map(({ length }) => length)
+      assert.deepEqual(await Array.fromAsync(collection.items()), ids(size))
+      const lengths = (await Array.fromAsync(collection.pages())).map(({ length }) => length)
       assert.deepEqual(lengths.slice(0, -1), Array(Math.max(0, Math.ceil(size / 500) - 1)).fill(500))
     }
   })
 
   it('is read whole over a socket, packed and with a base path', async (t) => {
-    const store = await openSizes(t)
-    const { port, close } = await listen({ reply: (request) => service.reply(request), port: 0 })
+    const { port, close } = await listen({ reply: (request) => onSocket.reply(request), port: 0 })
     t.after(() => close())
     const baseUrl = `http://127.0.0.1:${port}/data/v1`
-    const service = createService({ store, baseUrl })
-    for (const size of SIZES) assert.deepEqual(await collect(openCollection(`${baseUrl}/n${size}`).items()), ids(size))
-    assert.deepEqual(await collect(createClient(`${baseUrl}/`).collection('n501').items()), ids(501))
+    const onSocket = createService({ ...service(), baseUrl })
+    for (const size of SIZES)
+      assert.deepEqual(await Array.fromAsync(openCollection(`${baseUrl}/n${size}`).items()), ids(size))
+    assert.deepEqual(await Array.fromAsync(createClient(`${baseUrl}/`).collection('n501').items()), ids(501))
   })
 
   it('is read whole from a server that is not ours, in whatever form it writes its JSON', async (t) => {
@@ -49,17 +51,15 @@ describe('a collection', () => {
       for (const items of [0, 500, 1001]) {
         const { url, close } = await startServer(new CorrectServer({ ...options, items }))
         t.after(close)
-        assert.deepEqual(await collect(openCollection(url).items()), numberedItems(items))
+        assert.deepEqual(await Array.fromAsync(openCollection(url).items()), numberedItems(items))
       }
   })
 
-  it('without pages is one page', async (t) => {
-    const { store } = await openService(t)
-    await fill(store, 'whole', numbered(777), { isPaginated: false })
-    const { fetch } = createService({ store })
+  it('without pages is one page', async () => {
+    const { fetch } = createService(service())
     const collection = createClient(BASE, { fetch }).collection('whole')
     assert.equal(await collection.count(), 777)
-    const [page, ...others] = await collect(collection.pages())
+    const [page, ...others] = await Array.fromAsync(collection.pages())
     assert.equal(others.length, 0)
     assert.deepEqual([page?.isPaginated, page?.isLast, page?.number, page?.items], [false, true, 1, ids(777)])
   })
@@ -74,7 +74,7 @@ describe('a collection', () => {
     ]
     for (const [items, asked] of expected) {
       const { fetch, requests } = inProcess(new CorrectServer({ items }))
-      await collect(openCollection(EVENTS, { fetch }).pages())
+      await Array.fromAsync(openCollection(EVENTS, { fetch }).pages())
       assert.deepEqual(pagesAsked(requests), asked)
     }
   })
@@ -84,10 +84,10 @@ describe('a collection', () => {
     const pages = openCollection(EVENTS, { fetch, concurrency: 3 }).pages()
     await pages.next()
     await pages.next()
-    await sleep(20)
+    await settled()
     assert.deepEqual(pagesAsked(requests), [1, 19, 1, 2, 3, 4, 5])
     await pages.next()
-    await sleep(20)
+    await settled()
     assert.deepEqual(pagesAsked(requests).slice(7), [6])
     await pages.return()
   })
@@ -95,9 +95,11 @@ describe('a collection', () => {
   it('is given in order, also when answers overtake one another', async () => {
     const { fetch, requests } = inProcess(new CorrectServer({ items: 6000 }), async (_, number) => {
       await sleep((number * 7) % 5)
-      return undefined
     })
-    assert.deepEqual(await collect(openCollection(EVENTS, { fetch, concurrency: 8 }).items()), numberedItems(6000))
+    assert.deepEqual(
+      await Array.fromAsync(openCollection(EVENTS, { fetch, concurrency: 8 }).items()),
+      numberedItems(6000),
+    )
     assert.equal(requests.length, 14)
   })
 
@@ -121,51 +123,42 @@ describe('a collection', () => {
       const reason = new Error('enough')
       const { fetch } = inProcess(new CorrectServer({ items: 3000 }), (_, number) => {
         if (number === moment) controller.abort(reason)
-        return undefined
       })
       const { signal } = controller
-      await assert.rejects(collect(openCollection(EVENTS, { fetch }).items({ signal })), reason)
+      await assert.rejects(Array.fromAsync(openCollection(EVENTS, { fetch }).items({ signal })), reason)
     }
     const { fetch } = inProcess(new CorrectServer(), () => new Promise(() => {}))
     const collection = openCollection(EVENTS, { fetch })
     const reason = { name: 'TimeoutError' }
     await assert.rejects(collection.page(1, { signal: AbortSignal.timeout(20) }), reason)
     await assert.rejects(collection.count({ signal: AbortSignal.timeout(20) }), reason)
-    const sink = { page: () => {}, restart: () => {} }
-    await assert.rejects(collection.pull(sink, { signal: AbortSignal.timeout(20) }), reason)
+    await assert.rejects(collection.pull(NO_COPY, { signal: AbortSignal.timeout(20) }), reason)
   })
 
   it('gives nothing more when the signal was given, also of what was read ahead', async () => {
     const reason = new Error('enough')
-    const abortAt = async <T>(
-      limit: number,
-      read: (fetch: InProcess['fetch'], signal: AbortSignal) => AsyncIterable<T>,
-    ) => {
+    const each = async (values: AsyncIterable<unknown>, see: () => Promise<void>) => {
+      for await (const _ of values) await see()
+    }
+    type Read = (collection: Collection, signal: AbortSignal, see: () => Promise<void>) => Promise<unknown>
+    const readings: [limit: number, read: Read][] = [
+      [2, (collection, signal, see) => each(collection.pages({ signal }), see)],
+      [7, (collection, signal, see) => each(collection.items({ signal }), see)],
+      [2, (collection, signal, page) => collection.pull({ ...NO_COPY, page }, { signal })],
+    ]
+    for (const [limit, read] of readings) {
       const controller = new AbortController()
       let seen = 0
-      const { fetch } = inProcess(new CorrectServer({ items: 3000 }))
-      const walk = async () => {
-        for await (const _ of read(fetch, controller.signal)) {
-          // Time enough to read the others.
-          if (++seen === limit) await sleep(20)
-          if (seen === limit) controller.abort(reason)
-        }
+      const see = async () => {
+        if (++seen !== limit) return
+        // The others are read ahead.
+        await settled()
+        controller.abort(reason)
       }
-      await assert.rejects(walk(), reason)
+      const collection = openCollection(EVENTS, inProcess(new CorrectServer({ items: 3000 })))
+      await assert.rejects(read(collection, controller.signal, see), reason)
       assert.equal(seen, limit)
     }
-    await abortAt(2, (fetch, signal) => openCollection(EVENTS, { fetch }).pages({ signal }))
-    await abortAt(7, (fetch, signal) => openCollection(EVENTS, { fetch }).items({ signal }))
-    const controller = new AbortController()
-    const { fetch } = inProcess(new CorrectServer({ items: 3000 }))
-    const pages: number[] = []
-    const page = async ({ number }: Page) => {
-      if (pages.push(number) === 2) await sleep(20)
-      if (number === 2) controller.abort(reason)
-    }
-    const { signal } = controller
-    await assert.rejects(openCollection(EVENTS, { fetch }).pull({ page, restart: () => {} }, { signal }), reason)
-    assert.deepEqual(pages, [1, 2])
   })
 
   it('ends with the reason of the signal also where others take all the room', async () => {
@@ -196,8 +189,8 @@ describe('a collection', () => {
     assert.equal(requests[1]?.headers.get('accept'), 'application/json')
   })
 
-  it('that does not exist fails with the problem of the server', async (t) => {
-    const { fetch } = createService(await openService(t))
+  it('that does not exist fails with the problem of the server', async () => {
+    const { fetch } = createService(service())
     const counting = createClient(BASE, { fetch }).collection('nothing').count()
     const error = await counting.catch((error) => error)
     assert.ok(error instanceof HttpError)
@@ -298,7 +291,7 @@ describe('a pull', () => {
       {
         restart: () => assert.fail('nothing changed'),
         page: async (page, { first }) => {
-          await new Promise((resolve) => setImmediate(resolve))
+          await setImmediate()
           lines += new TextDecoder().decode(page.ndjson(first))
         },
       },
@@ -323,7 +316,7 @@ describe('a pull', () => {
       if (number === 2) throw full
     }
     const collection = openCollection(EVENTS, { fetch, concurrency: 1 })
-    await assert.rejects(collection.pull({ page, restart: () => {} }), full)
+    await assert.rejects(collection.pull({ ...NO_COPY, page }), full)
     assert.ok(requests.length < 8)
   })
 })

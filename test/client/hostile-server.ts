@@ -1,15 +1,16 @@
 /**
- * Servers for tests of the client, in the same process: one that keeps the contract, changed from request to request, and
+ * Servers for tests of the client, in the same process, and what reads them: one that keeps the contract, changed from request to request, and
  * one that breaks it in a way of its own. What needs a socket is in the tests themselves.
  */
 
+import { openCollection, type Page, type WalkState } from '../../src/client/index.ts'
 import { inProcess as answerInProcess, CorrectServer, type Links, type ServerOptions } from '../check/correct-server.ts'
 
 export const BASE = 'http://events.example'
 export const EVENTS = `${BASE}/events`
 
-/** Called before a request is answered; `number` counts them from 1. What it gives is the answer instead. */
-export type Hook = (request: Request, number: number) => Response | undefined | Promise<Response | undefined>
+/** Called before a request is answered; `number` counts them from 1. A Response that it gives is the answer instead. */
+export type Hook = (request: Request, number: number) => unknown
 
 export interface InProcess {
   readonly server: CorrectServer
@@ -19,12 +20,12 @@ export interface InProcess {
 }
 
 /** A server that is called instead of sent requests to. */
-export function inProcess(server: CorrectServer, hook: Hook = () => undefined): InProcess {
+export function inProcess(server: CorrectServer, hook: Hook = () => {}): InProcess {
   const answer = answerInProcess(server, BASE)
   const requests: Request[] = []
   const fetch = async (request: Request) => {
     const answered = await hook(request, requests.push(request))
-    if (answered !== undefined) return answered
+    if (answered instanceof Response) return answered
     // Nobody unpacks what does not come through a socket.
     const plain = new Request(request)
     plain.headers.set('accept-encoding', 'identity')
@@ -61,3 +62,29 @@ export interface Event {
   readonly id: number
   readonly title: string
 }
+
+/** Reads all items, and returns how many they are. */
+export async function countItems(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
+  return (await Array.fromAsync(openCollection(url, options).items())).length
+}
+
+/** What a pull hands over, and how far it came. */
+export class Copy<Item = unknown> {
+  readonly items: Item[] = []
+  restarts = 0
+  state: WalkState | undefined
+
+  page(page: Page<Item>, { first, state }: { first: number; state: WalkState }): void {
+    this.items.push(...page.items.slice(first))
+    // What is kept between two runs is kept as text.
+    this.state = JSON.parse(JSON.stringify(state))
+  }
+
+  restart(): void {
+    this.restarts++
+    this.items.length = 0
+  }
+}
+
+/** For a pull of which only the result matters. */
+export const NO_COPY = { page: () => {}, restart: () => {} }

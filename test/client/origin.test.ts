@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { ForbiddenOrigin, HttpError, openCollection } from '../../src/client/index.ts'
+import { ForbiddenOrigin, HttpError } from '../../src/client/index.ts'
 import { CorrectServer, type Links } from '../check/correct-server.ts'
 import { type Listening, serve } from '../check/hostile-servers.ts'
-import { distorted, EVENTS, inProcess, relinked } from './hostile-server.ts'
+import { countItems, distorted, EVENTS, inProcess, relinked } from './hostile-server.ts'
 
 const secrets = { token: 'reams_secret', headers: { 'X-Api-Key': 'secret', Cookie: 'session=secret' } }
 
@@ -11,12 +11,6 @@ function assertForbidden(error: unknown, target: string | undefined): true {
   assert.ok(error instanceof ForbiddenOrigin, String(error))
   assert.equal(error.target, target)
   return true
-}
-
-async function readAll(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
-  let count = 0
-  for await (const _ of openCollection(url, options).items()) count++
-  return count
 }
 
 /** Redirects every request there. The page that was asked for goes along. */
@@ -48,7 +42,7 @@ describe('a link to another origin', () => {
       for (const relation of ['first', 'next', 'last']) {
         const distort = (envelope: Links) => relinked(envelope, { [relation]: { href } })
         const { fetch, requests } = distorted(distort)
-        await assert.rejects(readAll(EVENTS, { fetch, ...secrets }), (error: Error) => {
+        await assert.rejects(countItems(EVENTS, { fetch, ...secrets }), (error: Error) => {
           assertForbidden(error, new URL(href, EVENTS).href)
           const where = `the link ${relation} leads to ${new URL(href, EVENTS).protocol}.*`
           assert.match(error.message, new RegExp(`^Another origin: GET .*page=1 – ${where}\\. ${advice}\\.$`))
@@ -63,20 +57,20 @@ describe('a link to another origin', () => {
   it('is refused in a collection without pages too', async () => {
     const distort = (envelope: Links) => relinked(envelope, { next: { href: 'http://evil.example/' } })
     const { fetch } = distorted(distort, { isPaginated: false, items: 3 })
-    await assert.rejects(readAll(EVENTS, { fetch }), ForbiddenOrigin)
+    await assert.rejects(countItems(EVENTS, { fetch }), ForbiddenOrigin)
   })
 
   it('is read where it is allowed, and nobody is asked there', async () => {
     const distort = (envelope: Links) =>
       JSON.parse(JSON.stringify(envelope).replaceAll('http://events.example', 'http://10.0.0.7:8080/internal'))
     const { fetch, requests } = distorted(distort)
-    assert.equal(await readAll(EVENTS, { fetch, allowedOrigins: ['http://10.0.0.7:8080'] }), 1001)
+    assert.equal(await countItems(EVENTS, { fetch, allowedOrigins: ['http://10.0.0.7:8080'] }), 1001)
     assert.deepEqual([...new Set(requests.map(({ url }) => new URL(url).origin))], ['http://events.example'])
   })
 
   it('does not matter where it is none of the page links', async () => {
     const distort = (envelope: Links) => relinked(envelope, { help: { href: 'https://help.example/' } })
-    assert.equal(await readAll(EVENTS, distorted(distort)), 1001)
+    assert.equal(await countItems(EVENTS, distorted(distort)), 1001)
   })
 })
 
@@ -84,7 +78,7 @@ describe('a redirect', () => {
   for (const status of [301, 302, 303, 307, 308])
     it(`is followed on the same origin, with all that the request had: ${status}`, async (t) => {
       const { origin, seen } = await redirectTo(t, () => '/events', status)
-      assert.equal(await readAll(`${origin}/old`, secrets), 501)
+      assert.equal(await countItems(`${origin}/old`, secrets), 501)
       assert.ok(seen.length > 0)
       for (const { headers } of seen) assert.equal(headers.authorization, 'Bearer reams_secret')
     })
@@ -92,7 +86,7 @@ describe('a redirect', () => {
   it('is not followed to another origin: nothing is sent there', async (t) => {
     const other = await serve(t, (_request, _response, answerRight) => answerRight())
     const { origin, seen } = await redirectTo(t, () => other.url)
-    await assert.rejects(readAll(`${origin}/old`, secrets), (error: Error) => {
+    await assert.rejects(countItems(`${origin}/old`, secrets), (error: Error) => {
       assertForbidden(error, `${other.url}?page=1`)
       assert.equal((error as ForbiddenOrigin).status, 302)
       return /– a redirect leads to http/.test(error.message)
@@ -102,21 +96,21 @@ describe('a redirect', () => {
 
   it('is not followed to a file', async (t) => {
     const { origin } = await redirectTo(t, () => 'file:///etc/passwd')
-    await assert.rejects(readAll(`${origin}/old`, secrets), (error) =>
+    await assert.rejects(countItems(`${origin}/old`, secrets), (error) =>
       assertForbidden(error, 'file:///etc/passwd?page=1'),
     )
   })
 
   it('is not followed back from where it may go to where it may not', async (t) => {
     const { origin, seen } = await redirectTo(t, () => (seen.length < 3 ? '/older' : 'http://evil.example/'))
-    await assert.rejects(readAll(`${origin}/old`, secrets), ForbiddenOrigin)
+    await assert.rejects(countItems(`${origin}/old`, secrets), ForbiddenOrigin)
     assert.equal(seen.length, 3)
   })
 
   it('is followed to an origin that is allowed, but neither token nor headers go there', async (t) => {
     const other = await serve(t, (_request, _response, answerRight) => answerRight())
     const { origin } = await redirectTo(t, () => other.url)
-    assert.equal(await readAll(`${origin}/old`, { ...secrets, allowedOrigins: [other.origin] }), 501)
+    assert.equal(await countItems(`${origin}/old`, { ...secrets, allowedOrigins: [other.origin] }), 501)
     assert.ok(other.seen.length > 0)
     for (const { headers } of other.seen) assert.doesNotMatch(JSON.stringify(headers), /secret/)
     assert.match(other.seen[0]?.headers.accept ?? '', /application\/hal\+json/)
@@ -124,7 +118,7 @@ describe('a redirect', () => {
 
   it('in a circle ends', async (t) => {
     const { origin, seen } = await redirectTo(t, () => '/old')
-    await assert.rejects(readAll(`${origin}/old`, {}), (error) => {
+    await assert.rejects(countItems(`${origin}/old`, {}), (error) => {
       assert.ok(error instanceof HttpError && error.status === 302)
       return /page=1 – It redirects to \/old\?page=1, which is not followed\.$/.test(error.message)
     })
@@ -137,13 +131,13 @@ describe('a redirect', () => {
         const location = userInfo === undefined ? 'http://' : `http://${userInfo}${headers.host}/events`
         response.writeHead(302, { Location: location }).end()
       })
-      await assert.rejects(readAll(url, {}), (error) => error instanceof HttpError && error.status === 302)
+      await assert.rejects(countItems(url, {}), (error) => error instanceof HttpError && error.status === 302)
     }
   })
 
   it('that a browser hides is refused', async () => {
     const fetch = async () => Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
-    await assert.rejects(readAll(EVENTS, { fetch }), (error: Error) => {
+    await assert.rejects(countItems(EVENTS, { fetch }), (error: Error) => {
       assertForbidden(error, undefined)
       return /a redirect leads to an address that the browser does not reveal\. Use that address instead\.$/.test(
         error.message,
@@ -156,7 +150,7 @@ describe('a redirect', () => {
       const response = await inProcess(new CorrectServer({ items: 3 })).fetch(request)
       return Object.defineProperties(response, { redirected: { value: true }, url: { value: url } })
     }
-    await assert.rejects(readAll(EVENTS, { fetch: followed('http://evil.example/events') }), ForbiddenOrigin)
-    assert.equal(await readAll(EVENTS, { fetch: followed(`${EVENTS}/elsewhere`) }), 3)
+    await assert.rejects(countItems(EVENTS, { fetch: followed('http://evil.example/events') }), ForbiddenOrigin)
+    assert.equal(await countItems(EVENTS, { fetch: followed(`${EVENTS}/elsewhere`) }), 3)
   })
 })

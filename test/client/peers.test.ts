@@ -3,23 +3,23 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { Client } from 'ketting'
 import { checkConformance } from '../../src/check/index.ts'
 import { openCollection } from '../../src/client/index.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
-import { fill, openService } from '../service/open-service.ts'
+import { type Closer, fill, openService, shared } from '../service/open-service.ts'
 
 interface Linked {
   readonly id: number
 }
 
 /** The service on a socket, with items that are HAL resources themselves: Ketting takes only what has a link to itself. */
-async function serveResources(t: TestContext, count: number): Promise<string> {
+async function serveResources(t: Closer, count: number): Promise<string> {
   const { store } = await openService(t)
   const { port, close } = await listen({ reply: (request) => service.reply(request), port: 0 })
-  t.after(() => close())
+  t.after(async () => void (await close()))
   const base = `http://127.0.0.1:${port}`
   const service = createService({ store, loopbackPort: port })
   const items = Array.from({ length: count }, (_, index) => ({
@@ -32,9 +32,10 @@ async function serveResources(t: TestContext, count: number): Promise<string> {
 }
 
 describe('Ketting, a client of HAL services', () => {
-  it('finds the collection from the entry point, and reads all of it by its links', async (t) => {
-    const base = await serveResources(t, 1234)
-    let [page] = await new Client(`${base}/`).go().followAll('collections')
+  const origin = shared((t) => serveResources(t, 1234))
+
+  it('finds the collection from the entry point, and reads all of it by its links', async () => {
+    let [page] = await new Client(`${origin()}/`).go().followAll('collections')
     const ids: number[] = []
     while (page !== undefined) {
       const state = await page.refresh()
@@ -46,8 +47,8 @@ describe('Ketting, a client of HAL services', () => {
     assert.deepEqual(ids, expected)
   })
 
-  it('goes to the ends and back, and from an item of a page to the item itself', async (t) => {
-    const base = await serveResources(t, 1234)
+  it('goes to the ends and back, and from an item of a page to the item itself', async () => {
+    const base = origin()
     const first = new Client(`${base}/`).go('events')
     const last = await first.follow('last')
     assert.equal(last.uri, `${base}/events?page=3`)
@@ -63,23 +64,24 @@ describe('Ketting, a client of HAL services', () => {
 const PYTHON = spawnSync('python3', ['--version']).status === 0
 
 /** A server that was written from the contract alone. */
-async function startPython(t: TestContext, count: number, indent?: number): Promise<string> {
+async function startPython(t: Closer): Promise<string> {
   const script = join(import.meta.dirname, 'contract-server.py')
-  const words = [script, String(count), ...(indent === undefined ? [] : [String(indent)])]
-  const child = spawn('python3', words, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn('python3', [script], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.after(async () => {
     const ended = once(child, 'exit')
     child.stdin.end()
     await ended
   })
-  for await (const port of createInterface(child.stdout)) return `http://127.0.0.1:${port}/events`
+  for await (const port of createInterface(child.stdout)) return `http://127.0.0.1:${port}`
   throw new Error('The server in Python did not start.')
 }
 
 describe('a server in Python', { skip: !PYTHON && 'there is no python3 on this machine' }, () => {
-  it('is read whole, whatever its size and layout', async (t) => {
-    for (const [count, indent] of [[0], [1], [500], [501], [1234, 2]]) {
-      const url = await startPython(t, count ?? 0, indent)
+  const origin = shared(startPython)
+
+  it('is read whole, whatever its size and layout', async () => {
+    for (const [count, layout] of [[0], [1], [500], [501], [1234, '/pretty']] as const) {
+      const url = `${origin()}/${count}${layout ?? ''}/events`
       let last = 0
       const collection = openCollection<{ id: number; title: string; price: number }>(url)
       for await (const { id, title, price } of collection.items()) {
@@ -90,8 +92,8 @@ describe('a server in Python', { skip: !PYTHON && 'there is no python3 on this m
     }
   })
 
-  it('gives its items as it wrote them', async (t) => {
-    const page = await openCollection(await startPython(t, 1234)).page(3)
+  it('gives its items as it wrote them', async () => {
+    const page = await openCollection(`${origin()}/1234/events`).page(3)
     const [line] = new TextDecoder().decode(page.ndjson()).split('\n')
     assert.equal(
       line,
@@ -99,8 +101,8 @@ describe('a server in Python', { skip: !PYTHON && 'there is no python3 on this m
     )
   })
 
-  it('keeps the contract', async (t) => {
-    const report = await checkConformance(await startPython(t, 1234))
+  it('keeps the contract', async () => {
+    const report = await checkConformance(`${origin()}/1234/events`)
     const ids = report.rules.filter(({ status }) => status === 'fail').map(({ id }) => id)
     assert.deepEqual(ids, [])
   })

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Page, PullResult, WalkState } from '../../src/client/index.ts'
+import type { Page, PullResult } from '../../src/client/index.ts'
 import { CollectionChanged, openCollection } from '../../src/client/index.ts'
 import { CorrectServer, numberedItems } from '../check/correct-server.ts'
-import { EVENTS, type Event, inProcess, pagesAsked } from './hostile-server.ts'
+import { Copy, EVENTS, type Event, inProcess, pagesAsked } from './hostile-server.ts'
 
 /** Pulls into a list that stays, until `pages` were taken; then it is as if the power went off. */
-class Puller {
+class Puller extends Copy<Event> {
   readonly server: CorrectServer
-  readonly events: Event[] = []
   asked: number[] = []
-  state: WalkState | undefined
-  restarts = 0
 
   constructor(items: number) {
+    super()
     this.server = new CorrectServer({ items })
   }
 
@@ -21,19 +19,12 @@ class Puller {
     const { fetch, requests } = inProcess(this.server)
     const powerCut = new Error('the power went off')
     let taken = 0
-    const page = (page: Page<Event>, { first, state }: { first: number; state: WalkState }) => {
+    const page: Copy<Event>['page'] = (...words) => {
       if (taken++ === pages) throw powerCut
-      this.events.push(...page.items.slice(first))
-      // What is kept between two runs is kept as text.
-      this.state = JSON.parse(JSON.stringify(state))
+      this.page(...words)
     }
-    const restart = () => {
-      this.restarts++
-      this.events.length = 0
-    }
-    const options = { from: this.state, restarts }
     const result = await openCollection<Event>(EVENTS, { fetch })
-      .pull({ page, restart }, options)
+      .pull({ page, restart: () => this.restart() }, { from: this.state, restarts })
       .catch((error) => {
         if (error !== powerCut) throw error
       })
@@ -43,7 +34,7 @@ class Puller {
 
   /** Whether exactly what the server has was taken. */
   assertComplete(): void {
-    assert.deepEqual(this.events, this.server.items)
+    assert.deepEqual(this.items, this.server.items)
   }
 }
 
@@ -57,11 +48,11 @@ const append = (count: number) => (items: readonly unknown[]) => [
 
 describe('a pull that goes on with an earlier one', () => {
   it('fetches the pages that are missing, wherever the earlier one ended', async () => {
-    for (const items of [501, 1000, 1001, 2600, 5000])
+    for (const items of [501, 1000, 2600])
       for (let pages = 1; pages <= Math.ceil(items / 500); pages++) {
         const puller = new Puller(items)
         await puller.pull(pages)
-        assert.equal(puller.events.length, Math.min(items, 500 * pages))
+        assert.equal(puller.items.length, Math.min(items, 500 * pages))
         const result = await puller.pull()
         puller.assertComplete()
         assert.deepEqual([result?.itemCount, result?.restarts, result?.appended], [items, 0, 0])
@@ -83,8 +74,8 @@ describe('a pull that goes on with an earlier one', () => {
   })
 
   it('fetches what was appended since, and hands over nothing twice', async () => {
-    for (const items of [0, 1, 499, 500, 1234, 2500])
-      for (const count of [1, 266, 500, 2000])
+    for (const items of [0, 499, 500, 1234])
+      for (const count of [1, 266, 1500])
         for (const pages of [1, 2, 99]) {
           const puller = new Puller(items)
           await puller.pull(pages)
@@ -101,7 +92,6 @@ describe('a pull that goes on with an earlier one', () => {
     const { fetch, server } = inProcess(new CorrectServer({ items: 1001 }), (_, number) => {
       // The last page was read, and the one before it is looked at once more.
       if (number === 5) server.items = append(3)(server.items)
-      return undefined
     })
     const collection = openCollection(EVENTS, { fetch, concurrency: 1 })
     const sink = { restart: () => assert.fail('nothing was removed'), page: () => {} }
@@ -136,7 +126,7 @@ describe('a pull that goes on with an earlier one', () => {
     await puller.pull(2)
     change(puller, (items) => items.slice(1))
     await assert.rejects(puller.pull(99, 0), CollectionChanged)
-    assert.equal(puller.events.length, 1000)
+    assert.equal(puller.items.length, 1000)
   })
 
   it('goes on although an item was replaced in the page by which it knows the collection', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CollectionChanged, openCollection, type Page, type WalkState } from '../../src/client/index.ts'
+import { CollectionChanged, openCollection } from '../../src/client/index.ts'
 import { CorrectServer, numberedItems, type ServerOptions } from '../check/correct-server.ts'
-import { BASE, distorted, EVENTS, type Hook, inProcess, relinked } from './hostile-server.ts'
+import { BASE, Copy, distorted, EVENTS, type Hook, inProcess, relinked } from './hostile-server.ts'
 
 /** A server that links snapshots, and a client of it that asks one page at a time. */
 function serve(items: number, hook?: Hook, options: ServerOptions = {}) {
@@ -14,28 +14,8 @@ function serve(items: number, hook?: Hook, options: ServerOptions = {}) {
   return { server, collection, requests, asked }
 }
 
-/** Hands its pages to a list, and remembers how far it came. */
-class Pulling {
-  received: unknown[] = []
-  restarts = 0
-  state: WalkState | undefined
-
-  page(page: Page, { first, state }: { first: number; state: WalkState }): void {
-    this.received.push(...page.items.slice(first))
-    // As it comes out of a file.
-    this.state = JSON.parse(JSON.stringify(state))
-  }
-
-  restart(): void {
-    this.received = []
-    this.restarts++
-  }
-}
-
-async function readAll(collection: ReturnType<typeof openCollection>, options = {}): Promise<unknown[]> {
-  const items: unknown[] = []
-  for await (const item of collection.items(options)) items.push(item)
-  return items
+function readAll(collection: ReturnType<typeof openCollection>, options = {}): Promise<unknown[]> {
+  return Array.fromAsync(collection.items(options))
 }
 
 /** The answer of a server that keeps the snapshot no longer, or does not know it. */
@@ -61,13 +41,12 @@ describe('a collection whose pages link a snapshot', () => {
     it(`is got as it was in the beginning, without beginning again, when ${name} with every request`, async () => {
       const { server, collection } = serve(2600, (_, number) => {
         if (number > 1) server.items = change(server.items)
-        return undefined
       })
-      const sink = new Pulling()
+      const copy = new Copy()
       const progress: number[] = []
       const onProgress = ({ itemCount }: { itemCount: number }) => void progress.push(itemCount)
-      const result = await collection.pull(sink, { restarts: 0, onProgress })
-      assert.deepEqual(sink.received, before)
+      const result = await collection.pull(copy, { restarts: 0, onProgress })
+      assert.deepEqual(copy.items, before)
       assert.deepEqual([result.itemCount, result.appended, result.replaced, result.restarts], [2600, 0, false, 0])
       assert.deepEqual(new Set(progress), new Set([2600]))
     })
@@ -87,10 +66,10 @@ describe('a collection whose pages link a snapshot', () => {
   it('is read live if that is asked for, or the link is not there', async () => {
     const { collection, asked } = serve(1001)
     await readAll(collection, { live: true })
-    await collection.pull(new Pulling(), { live: true })
+    await collection.pull(new Copy(), { live: true })
     const { collection: plain, asked: askedPlain } = serve(1001, undefined, { hasHistory: false })
     await readAll(plain)
-    await plain.pull(new Pulling())
+    await plain.pull(new Copy())
     const live = ['events 1', 'events 2', 'events 1', 'events 3', 'events 2']
     assert.deepEqual(asked(), [...live, ...live])
     assert.deepEqual(askedPlain(), asked())
@@ -109,10 +88,10 @@ describe('a collection whose pages link a snapshot', () => {
         if (number === 3) server.items = server.items.slice(1)
         return number > 4 && request.url.includes('@t0') ? gone(status) : undefined
       })
-      const sink = new Pulling()
-      const { restarts } = await collection.pull(sink)
-      assert.deepEqual([restarts, sink.restarts], [1, 1])
-      assert.deepEqual(sink.received, before.slice(1))
+      const copy = new Copy()
+      const { restarts } = await collection.pull(copy)
+      assert.deepEqual([restarts, copy.restarts], [1, 1])
+      assert.deepEqual(copy.items, before.slice(1))
       assert.deepEqual(asked().slice(4, 7), ['events@t0 4', 'events 1', 'events@t1 1'])
     })
 
@@ -140,7 +119,6 @@ describe('a collection whose pages link a snapshot', () => {
     }
     const { fetch, server } = inProcess(new Live({ items: 2600, hasHistory: true }), (_, number) => {
       if (number === 4) server.items = server.items.slice(1)
-      return undefined
     })
     await assert.rejects(readAll(openCollection(EVENTS, { fetch, concurrency: 1 })), CollectionChanged)
   })
@@ -185,87 +163,78 @@ describe('the link to a snapshot', () => {
 })
 
 describe('a pull of a snapshot that was stopped', () => {
+  function pulling(items: number) {
+    const pulled = serve(items)
+    const copy = new Copy()
+    return { ...pulled, copy, resume: () => pulled.collection.pull(copy, { from: copy.state }) }
+  }
+
   /** Stops after so many requests; what is handed over is kept. */
-  async function stopped(requests: number) {
-    const pulled = serve(2600)
-    const sink = new Pulling()
+  async function stopped(requests: number, options = {}) {
+    const pulled = pulling(2600)
     const { fetch } = inProcess(pulled.server, (_, number) => {
       if (number > requests) throw new Error('the network is gone')
-      return undefined
     })
-    await assert.rejects(
-      openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } }).pull(sink),
-      /the network is gone/,
-    )
-    return { ...pulled, sink, resume: () => pulled.collection.pull(sink, { from: sink.state }) }
+    const collection = openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } })
+    await assert.rejects(collection.pull(pulled.copy, options), /the network is gone/)
+    return pulled
+  }
+
+  async function completed() {
+    const pulled = pulling(1700)
+    await pulled.resume()
+    pulled.requests.length = 0
+    return pulled
   }
 
   it('goes on in the same snapshot, though the collection is another one by now', async () => {
-    const { server, sink, resume, asked } = await stopped(4)
-    assert.equal(sink.received.length, 1500)
+    const { server, copy, resume, asked } = await stopped(4)
+    assert.equal(copy.items.length, 1500)
     server.items = numberedItems(10)
     const { restarts, appended } = await resume()
-    assert.deepEqual(sink.received, numberedItems(2600))
+    assert.deepEqual(copy.items, numberedItems(2600))
     assert.deepEqual([restarts, appended], [0, 0])
     assert.deepEqual(asked(), ['events@t0 1', 'events@t0 4', 'events@t0 5', 'events@t0 6'])
   })
 
   it('is begun again when the snapshot is gone', async () => {
-    const { server, sink, resume } = await stopped(4)
+    const { server, copy, resume } = await stopped(4)
     server.items = numberedItems(1200, 7)
     server.states.length = 0
     assert.equal((await resume()).restarts, 1)
-    assert.deepEqual(sink.received, numberedItems(1200, 7))
+    assert.deepEqual(copy.items, numberedItems(1200, 7))
   })
 
   it('fetches what was appended if it was complete, from a new snapshot', async () => {
-    const { server, collection, asked, requests } = serve(1700)
-    const sink = new Pulling()
-    await collection.pull(sink)
-    requests.length = 0
+    const { server, copy, resume, asked } = await completed()
     server.items = [...server.items, ...numberedItems(1000, 1701)]
-    const { restarts, appended } = await collection.pull(sink, { from: sink.state })
-    assert.deepEqual(sink.received, numberedItems(2700))
+    const { restarts, appended } = await resume()
+    assert.deepEqual(copy.items, numberedItems(2700))
     assert.deepEqual([restarts, appended], [0, 1000])
     assert.deepEqual(asked(), ['events 4', 'events@t1 4', 'events@t1 5', 'events@t1 6'])
   })
 
   it('costs one request if it was complete and nothing happened since', async () => {
-    const { collection, asked, requests } = serve(1700)
-    const sink = new Pulling()
-    await collection.pull(sink)
-    requests.length = 0
-    const { restarts, appended, replaced } = await collection.pull(sink, { from: sink.state })
+    const { resume, asked } = await completed()
+    const { restarts, appended, replaced } = await resume()
     assert.deepEqual([restarts, appended, replaced], [0, 0, false])
     assert.deepEqual(asked(), ['events 4'])
   })
 
-  it('goes on with one of live pages in a snapshot, if nothing moved in between', async () => {
-    const { server } = serve(2600)
-    const sink = new Pulling()
-    const pull = (requests: number, live: boolean) => {
-      const { fetch } = inProcess(server, (_, number) => {
-        if (number > requests) throw new Error('the network is gone')
-        return undefined
-      })
-      const collection = openCollection(EVENTS, { fetch, concurrency: 1, retry: { retries: 0 } })
-      return collection.pull(sink, { live, from: sink.state })
-    }
-    await assert.rejects(pull(5, true), /the network is gone/)
-    assert.ok(sink.received.length > 500 && sink.state?.snapshot === undefined)
-    const { restarts, replaced } = await pull(99, false)
-    assert.deepEqual([restarts, replaced, sink.state?.snapshot], [0, false, 'events@t0'])
-    assert.deepEqual(sink.received, numberedItems(2600))
+  it('is begun again if it was complete and something was deleted since', async () => {
+    const { server, copy, resume } = await completed()
+    server.items = [...server.items.slice(1), ...numberedItems(1000, 1701)]
+    await resume()
+    assert.equal(copy.restarts, 1)
+    assert.deepEqual(copy.items, numberedItems(2699, 2))
   })
 
-  it('is begun again if it was complete and something was deleted since', async () => {
-    const { server, collection } = serve(1700)
-    const sink = new Pulling()
-    await collection.pull(sink)
-    server.items = [...server.items.slice(1), ...numberedItems(1000, 1701)]
-    await collection.pull(sink, { from: sink.state })
-    assert.equal(sink.restarts, 1)
-    assert.deepEqual(sink.received, numberedItems(2699, 2))
+  it('goes on with one of live pages in a snapshot, if nothing moved in between', async () => {
+    const { copy, resume } = await stopped(5, { live: true })
+    assert.ok(copy.items.length > 500 && copy.state?.snapshot === undefined)
+    const { restarts, replaced } = await resume()
+    assert.deepEqual([restarts, replaced, copy.state?.snapshot], [0, false, 'events@t0'])
+    assert.deepEqual(copy.items, numberedItems(2600))
   })
 })
 
@@ -276,14 +245,14 @@ describe('the URL of a snapshot, and that of the changes since', () => {
     server.items = [...server.items.slice(1), ...numberedItems(3, 2000)]
     const { fetch, requests } = inProcess(server)
     assert.deepEqual(await readAll(openCollection(`${EVENTS}@t0`, { fetch })), numberedItems(1001))
-    const sink = new Pulling()
+    const copy = new Copy()
     const changes = openCollection(`${EVENTS}@t0..`, { fetch })
-    const { state } = await changes.pull(sink)
-    assert.deepEqual([sink.received.length, sink.received[0]], [1004, { op: 'reset', version: 0 }])
+    const { state } = await changes.pull(copy)
+    assert.deepEqual([copy.items.length, copy.items[0]], [1004, { op: 'reset', version: 0 }])
     // They are only ever appended to.
     server.items = [...server.items, ...numberedItems(700, 3000)]
-    const { restarts, appended } = await changes.pull(sink, { from: state })
-    assert.deepEqual([restarts, appended, sink.received.length], [0, 700, 1704])
+    const { restarts, appended } = await changes.pull(copy, { from: state })
+    assert.deepEqual([restarts, appended, copy.items.length], [0, 700, 1704])
     const paths = new Set(requests.map(({ url }) => new URL(url).pathname))
     assert.deepEqual([...paths], ['/events@t0', '/events@t0..'])
   })

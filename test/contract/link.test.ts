@@ -32,7 +32,7 @@ describe('the links of a page', () => {
   const to = (query: string) => ({ href: `${BASE}/events${query}` })
 
   test('first has no parameter, every other link has one, also to page 1 (C5)', () => {
-    assert.deepEqual(pageLinks(BASE, 'events', 2, 1234), {
+    assert.partialDeepStrictEqual(pageLinks(BASE, 'events', 2, 1234), {
       self: to('?page=2'),
       first: to(''),
       prev: to('?page=1'),
@@ -42,19 +42,19 @@ describe('the links of a page', () => {
   })
 
   test('prev is absent on the first page, next on the last (D4)', () => {
-    assert.deepEqual(pageLinks(BASE, 'events', 1, 501), {
-      self: to('?page=1'),
-      first: to(''),
-      next: to('?page=2'),
-      last: to('?page=2'),
-    })
-    assert.deepEqual(Object.keys(pageLinks(BASE, 'events', 2, 501)), ['self', 'first', 'prev', 'last'])
+    const [first, last] = [pageLinks(BASE, 'events', 1, 501), pageLinks(BASE, 'events', 2, 501)]
+    assert.partialDeepStrictEqual(first, { first: to(''), next: to('?page=2'), last: to('?page=2') })
+    assert.ok(!('prev' in first))
+    assert.partialDeepStrictEqual(last, { first: to(''), prev: to('?page=1'), last: to('?page=2') })
+    assert.ok(!('next' in last))
   })
 
   test('an empty collection and a full first page have one page (D5)', () => {
-    const links = { self: to('?page=1'), first: to(''), last: to('?page=1') }
-    assert.deepEqual(pageLinks(BASE, 'events', 1, 0), links)
-    assert.deepEqual(pageLinks(BASE, 'events', 1, 500), links)
+    for (const count of [0, 500]) {
+      const links = pageLinks(BASE, 'events', 1, count)
+      assert.partialDeepStrictEqual(links, { self: to('?page=1'), first: to(''), last: to('?page=1') })
+      assert.ok(!('prev' in links || 'next' in links))
+    }
   })
 })
 

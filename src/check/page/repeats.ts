@@ -129,12 +129,17 @@ interface Place {
 
 /** Remembers where a fingerprint was seen first. Its memory is bounded: when full, it keeps every second one, every fourth, … */
 export class FingerprintTable {
+  readonly #maxSlots: number
   #size = 0
   /** A fingerprint is kept if these bits of it are 0: so of two equal ones both are kept, or neither. */
   #mask = 0
   #prints = new Float64Array(MIN_SLOTS)
   /** Page and index in one number. Page numbers begin at 1: 0 marks a free slot. */
   #places = new Float64Array(MIN_SLOTS)
+
+  constructor(maxSlots = MAX_SLOTS) {
+    this.#maxSlots = maxSlots
+  }
 
   /** Memory that it takes. */
   get byteLength(): number {
@@ -168,7 +173,7 @@ export class FingerprintTable {
 
   #makeRoom(): void {
     const [prints, places] = [this.#prints, this.#places]
-    const slots = Math.min(MAX_SLOTS, 2 * prints.length)
+    const slots = Math.min(this.#maxSlots, 2 * prints.length)
     if (slots === prints.length) this.#mask = this.#mask * 2 + 1
     this.#prints = new Float64Array(slots)
     this.#places = new Float64Array(slots)
