@@ -1,10 +1,10 @@
-/** Which file names which: from a changed file to the tests that it can affect. */
+/** The graph of which file mentions which, and the tests that a changed file can affect. */
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
-/** Any text in quotes that could be a path: of a module, a thread, a script to start, a page of the documentation. */
+/** Quoted text that could be a path: a module, a thread, a script, a page of the documentation. */
 const QUOTED = /['"`]([\w@./-]{3,})['"`]/g
 
 /** The files of this project that each TypeScript file names, by their paths in the project. */
@@ -22,10 +22,10 @@ function filesNamedIn(file: string): string[] {
   return [...paths].filter((path) => /\.\w+$/.test(path) && existsSync(join(ROOT, path)))
 }
 
-/** A module names others relative to itself, threads relative to src/, and everything else relative to the project. */
+/** Modules name others relative to themselves, threads relative to src/, pages to docs/, and anything else to the project. */
 function placesOf(text: string, file: string): string[] {
   if (text.startsWith('.')) return [normalize(join(dirname(file), text))]
-  return [text, join('src', text), join('src', `${text}.ts`)]
+  return [text, join('src', text), join('src', `${text}.ts`), join('docs', text)]
 }
 
 /** All files that a file needs, directly or through others. */

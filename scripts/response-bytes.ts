@@ -15,9 +15,9 @@ const TRAILER_BYTES = 8
 const BLOCK_HEADER_BYTES = 5
 /** Ends a flush of zlib: the end of each quire, and of the ream. */
 const FLUSH = Buffer.from('0000ffff', 'hex')
-/** What stands between two quires: a stored block of two bytes. */
+/** The stored block of two bytes between two quires. */
 const BETWEEN_QUIRES = Buffer.from('000200fdff2c0a', 'hex')
-/** What follows the items. */
+/** The rest of the response after the items. */
 const ENVELOPE_END = '\n]}}\n'
 
 /** Returns the page with `<!-- bytes: response -->` and `<!-- bytes: quires -->` filled in. */

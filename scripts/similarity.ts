@@ -1,12 +1,12 @@
 /**
- * How alike two texts are by the words that they share, where rare words count more (TF-IDF and the cosine of the angle between).
- * A test about a file mostly speaks of the same things: so the likely tests of a change can run first.
+ * Sorts texts by how similar they are to a query: TF-IDF weights and cosine similarity. A test mostly uses the same words as the code
+ * it is about, so this finds the tests that are most likely to fail after a change.
  */
 
 /** How often each word occurs. */
 type Words = Map<string, number>
 
-/** Parts of names are words of their own, and longer words count by their beginning: waits, waited and waiting are one. */
+/** Splits camelCase names, and cuts words to six letters so that "timeout" and "timeouts" are the same word. */
 function wordsOf(text: string): Words {
   const words: Words = new Map()
   for (const [part] of text.matchAll(/[A-Z]?[a-z]{3,}|[A-Z]{4,}/g)) {
@@ -16,7 +16,7 @@ function wordsOf(text: string): Words {
   return words
 }
 
-/** The names of these texts, the one most like the query first. */
+/** The names of the texts, the most similar one first. */
 export function bySimilarity(query: string, texts: ReadonlyMap<string, string>): string[] {
   const bags = new Map([...texts].map(([name, text]) => [name, wordsOf(text)]))
   const users: Words = new Map()

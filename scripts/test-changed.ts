@@ -1,6 +1,6 @@
 /**
- * Runs the tests that a change can affect, the most likely ones first, for a minute: `npm run test:changed`. The change is what
- * differs from the last commit, or from the one that is named: `npm run test:changed -- main --seconds 300`. With --list it only names them.
+ * Runs the tests that can fail because of your changes since the last commit, or since COMMIT, in order of likelihood. It starts no more
+ * tests after a minute, or --seconds, and lets those that run finish: a test that is killed would leave servers behind.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -15,33 +15,33 @@ import { bySimilarity } from './similarity.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AT_ONCE = 3
-/** Of each test file that fails. */
+/** Of each failing test file. */
 const SHOWN_LINES = 15
-/** What so many files use says nothing about any of them. */
+/** A file with this many users says nothing about any of them. */
 const SHARED = 8
-/** With so many failures it is known that the change is wrong. */
+/** After this many failures there is no need to run more. */
 const ENOUGH = 3
 const POSTGRES = 'test/store/postgres-server.ts'
 
-const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, list: { type: 'boolean', default: false } },
-  allowPositionals: true,
-})
-const mostMs = Number(values.seconds) * 1_000
-if (!(mostMs > 0)) stop(`--seconds ${values.seconds} is not a number of seconds.`)
-const [since = 'HEAD'] = positionals
-const changed = [...gitList('diff', '--name-only', '-z', since), ...gitList('ls-files', '-oz', '--exclude-standard')]
+const USAGE = 'Usage: npm run test:changed -- [COMMIT] [--seconds N] [--list]'
+
+const { seconds, isList, since } = readWords()
+const mostMs = seconds * 1_000
+const changed = [
+  ...gitList('diff', '--name-only', '-z', since, '--'),
+  ...gitList('ls-files', '-oz', '--exclude-standard'),
+]
 const graph = readGraph()
 /** By how many files each file is named. */
 const users = new Map<string, number>()
 for (const named of graph.values()) for (const file of named) users.set(file, (users.get(file) ?? 0) + 1)
 const tests = inOrder(testsAffectedBy(changed, graph))
 if (tests.length === 0) {
-  console.log(`No test reaches what differs from ${since}: ${changed.join(', ') || 'nothing does'}.`)
+  console.log(changed.length === 0 ? `Nothing differs from ${since}.` : `No test uses ${changed.join(', ')}.`)
   process.exit()
 }
 
-if (values.list) {
+if (isList) {
   console.log(tests.join('\n'))
   process.exit()
 }
@@ -50,8 +50,13 @@ const needsPostgres = (test: string): boolean => reach(test, graph).has(POSTGRES
 const startedAt = performance.now()
 const failed: string[] = []
 let ran = 0
+let isInterrupted = false
+// The children get the signal too. This process then stops PostgreSQL and says what ran.
+process.once('SIGINT', () => {
+  isInterrupted = true
+})
 
-/** Those that need no database go on while it starts. */
+/** Tests that need no database run while it starts. */
 let hasPostgres = !tests.some(needsPostgres)
 const postgres = hasPostgres
   ? Promise.resolve()
@@ -61,7 +66,7 @@ const postgres = hasPostgres
 const waiting = [...tests]
 
 async function runSome(): Promise<void> {
-  while (waiting.length > 0 && failed.length < ENOUGH && performance.now() - startedAt < mostMs) {
+  while (waiting.length > 0 && failed.length < ENOUGH && !isInterrupted && performance.now() - startedAt < mostMs) {
     const next = waiting.findIndex((test) => hasPostgres || !needsPostgres(test))
     if (next === -1) await postgres
     else await run(waiting.splice(next, 1)[0] ?? '')
@@ -72,17 +77,15 @@ async function run(test: string): Promise<void> {
   const words = ['--test', '--test-timeout=180000', test]
   const env = { ...process.env, NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/reams') }
   const child = spawn(process.execPath, words, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const timer = setTimeout(() => child.kill(), mostMs - (performance.now() - startedAt))
   const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'close')])
-  clearTimeout(timer)
-  if (child.killed) return
+  if (isInterrupted) return
   ran++
   if (status === 0) return
   failed.push(test)
   console.log(`${test} failed:\n${summaryOf(output)}\n`)
 }
 
-/** What failed first, without the many lines that a difference or a stack can have. */
+/** The first failure, without long differences and stacks. */
 function summaryOf(output: string): string {
   const [, failures = output] = output.split('failing tests:\n')
   return failures.trim().split('\n').slice(0, SHOWN_LINES).join('\n')
@@ -91,22 +94,22 @@ function summaryOf(output: string): string {
 await Promise.all(Array.from({ length: AT_ONCE }, runSome))
 await postgres
 await globalTeardown()
-const seconds = Math.round((performance.now() - startedAt) / 1_000)
+const ranSeconds = Math.round((performance.now() - startedAt) / 1_000)
 const rest = ran < tests.length ? ` ${tests.length - ran} more are affected: npm test runs them.` : ''
-console.log(`${ran} of ${tests.length} affected test files ran in ${seconds} s, ${failed.length} failed.${rest}`)
-if (failed.length > 0) process.exitCode = 1
+console.log(`${ran} of ${tests.length} affected test files ran in ${ranSeconds} s, ${failed.length} failed.${rest}`)
+if (failed.length > 0 || isInterrupted) process.exitCode = 1
 
-/** The most likely to notice first: those that speak of the same things as the changed lines and files. */
+/** The tests that share most words with the changed lines and files come first. */
 function inOrder(affected: readonly string[]): string[] {
   const existing = changed.filter((file) => existsSync(join(ROOT, file)))
-  const change = git('diff', '-U5', since).replaceAll(/^[-+]{3} .*$/gm, '')
+  const change = git('diff', '-U5', since, '--').replaceAll(/^[-+]{3} .*$/gm, '')
   return bySimilarity(
     [change, ...existing, ...existing.map(read)].join('\n'),
     new Map(affected.map((test) => [test, textOf(test)])),
   )
 }
 
-/** A test with the suites and parts that hardly any other test uses. */
+/** The text of a test and of the test files that few others use, such as its suites. */
 function textOf(test: string): string {
   const own = [...reach(test, graph)].filter((file) => file.startsWith('test/') && (users.get(file) ?? 0) < SHARED)
   return [...own, ...[test, ...own].map(read)].join('\n')
@@ -114,6 +117,20 @@ function textOf(test: string): string {
 
 function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
+}
+
+function readWords(): { seconds: number; isList: boolean; since: string } {
+  try {
+    const { values, positionals } = parseArgs({
+      options: { seconds: { type: 'string', default: '60' }, list: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    })
+    const [commit = 'HEAD', ...others] = positionals
+    if (others.length > 0 || !(Number(values.seconds) > 0)) stop(USAGE)
+    return { seconds: Number(values.seconds), isList: values.list, since: commit }
+  } catch (error) {
+    return stop(`${error instanceof Error ? error.message : error}\n${USAGE}`)
+  }
 }
 
 function gitList(...words: string[]): string[] {

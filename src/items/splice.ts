@@ -59,7 +59,7 @@ export function combineCrc(crcOfFirst: number, crcOfSecond: number, lengthOfSeco
   return (product ^ crcOfSecond) >>> 0
 }
 
-/** At b stands x to the power 8·b·256^k: as many zero bytes as the byte b says at place k of a length. */
+/** Entry b is x to the power 8·b·256^k: it appends the b·256^k zero bytes that byte k of a length stands for. */
 function powersAt(k: number): Uint32Array {
   POWERS[k] ??= powersOf(power(X, 8 * 256 ** k))
   return POWERS[k]

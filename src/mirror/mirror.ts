@@ -45,7 +45,7 @@ export interface MirrorOptions {
   /** As `--key` has it; undefined where the origin is to say. */
   readonly keyField: string | undefined
   readonly everyMs: number
-  /** Between two tries while the origin is away; 1 s by default. */
+  /** The pause between two tries while the origin is unreachable; 1 s by default. */
   readonly retryMs?: number
   /** How long the origin may keep a request waiting. */
   readonly waitSeconds: number

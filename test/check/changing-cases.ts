@@ -53,7 +53,7 @@ function momentsOf(turn: number): number[] {
   return Array.from({ length: 45 }, (_, index) => index + 1).filter((after) => after <= 5 || after % 6 === turn % 6)
 }
 
-/** What is done to how many items. */
+/** The number of items that each kind of change touches. */
 const CHANGES: Record<string, [items: number, change: (server: CorrectServer) => void]> = {
   'an append of one item': [1001, append(1)],
   'an append of one item to a full page': [1000, append(1)],

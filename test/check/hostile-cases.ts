@@ -21,7 +21,7 @@ import {
 
 const { describe, it, list } = new Cases()
 
-/** What a check says of servers that do nearly everything wrong. */
+/** How a check reports servers that break almost every rule. */
 export const HOSTILE = list
 
 const NO_PATIENCE = { timeoutMs: 100 }
@@ -600,7 +600,7 @@ describe('what is hardly HTTP', () => {
   }
   for (const [name, [text, note]] of Object.entries(raw)) judge(name, text, 'undecided', note)
 
-  it('TLS where plain HTTP is spoken is told as such', async (t) => {
+  it('a TLS handshake with a server of plain HTTP gets an error that says so', async (t) => {
     const { url } = await serve(t, right)
     await check(url.replace('http:', 'https:'), 'undecided', /^the server does not speak TLS there/)
   })

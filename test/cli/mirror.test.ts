@@ -31,7 +31,7 @@ async function origin(scope: Scope, count = 10, options: Partial<ServiceOptions>
     run,
     append: (line: string) => store.append('events', itemRun([line], { keyField: 'id' })),
     mirror: (...words: string[]) => run('mirror', `${url}/events`, ...words),
-    /** What a copy logs goes to the descriptor of the process. */
+    /** A mirror logs to the descriptor of its process, so it cannot run inside this one. */
     mirrorOnce: (...words: string[]) => runCli(['mirror', `${url}/events`, '--once', ...words], { in: away }),
     start: (...words: string[]) => startCli(scope, ['mirror', `${url}/events`, ...words], { in: away, input: '' }),
     isSame: async (name = 'events') => {

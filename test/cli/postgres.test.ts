@@ -19,7 +19,7 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
   const schemas: string[] = []
   const at = (host: string) => `postgres://me:wrong-and-secret@${host}/db`
   const scope = suiteScope()
-  /** What a command says to a server that never answers. It takes ten seconds, in which the other tests run. */
+  /** The error of a command whose server never responds. It takes ten seconds; the other tests run meanwhile. */
   let fromHanging: Promise<CliResult>
 
   before(async () => {

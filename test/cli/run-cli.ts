@@ -178,7 +178,7 @@ function collect(stream: NodeJS.WriteStream): (() => string) & Disposable {
   return Object.assign(() => Buffer.concat(chunks).toString(), { [Symbol.dispose]: restore })
 }
 
-/** What ends something after its use: the context of a test, or that of a suite. */
+/** Runs clean-up at the end of a test or of a suite. */
 export interface Scope {
   after(end: () => unknown): void
 }

@@ -49,7 +49,7 @@ const replacing =
 
 const toPage = (page: string) => ({ href: `/events?page=${page}` })
 
-/** What is said of a link on one of three pages that should lead to another one, or to none. */
+/** The findings about a wrong link on one of three pages. */
 function wrong(relation: string, what: string, page: number, target?: number): RegExp {
   const should = target === undefined ? 'should be none' : `it should lead to page ${target}`
   return new RegExp(`page=${page} – the link ${relation} ${what}\\. On page ${page} of 3 .*${should}\\.$`)

@@ -68,7 +68,7 @@ export async function countItems(url: string, options: Parameters<typeof openCol
   return (await Array.fromAsync(openCollection(url, options).items())).length
 }
 
-/** What a pull hands over, and how far it came. */
+/** The items that a pull returned, and its position. */
 export class Copy<Item = unknown> {
   readonly items: Item[] = []
   restarts = 0

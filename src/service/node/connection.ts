@@ -273,7 +273,7 @@ export class Connection {
     if ((this.#isLate || !this.#options.isTimed) && isBodyAwaited(message)) this.#awaitBody(message)
     try {
       const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress, this.#signalOf)
-      // Bun closes a connection without reading the rest of a body: the client, still sending, would lose the response.
+      // Bun closes without reading the rest of the body, so a client that is still sending would lose the response.
       const isClosedAtOnce = !this.#options.isTimed && !isContinueAwaited
       if (isClosedAtOnce && isRead(message) && isBodyAwaited(message)) await bodyEnd(message)
       const reply = await this.#options.reply(request)
