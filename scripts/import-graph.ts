@@ -7,6 +7,12 @@ const ROOT = join(import.meta.dirname, '..')
 /** Quoted text that could be a path: a module, a thread, a script, a page of the documentation. */
 const QUOTED = /['"`]([\w@./-]{3,})['"`]/g
 
+/** Built files, which may not exist, and the sources to look at instead. */
+const BUILT = new Map([
+  ['src/explorer/built/explorer.js', 'src/explorer/browser/main.ts'],
+  ['src/explorer/built/explorer.css', 'src/explorer/browser/explorer.css'],
+])
+
 /** The files of this project that each TypeScript file names, by their paths in the project. */
 export type Graph = ReadonlyMap<string, readonly string[]>
 
@@ -17,7 +23,7 @@ export function readGraph(): Graph {
 
 function filesNamedIn(file: string): string[] {
   const texts = [...readFileSync(join(ROOT, file), 'utf8').matchAll(QUOTED)].map(([, text = '']) => text)
-  const paths = new Set(texts.flatMap((text) => placesOf(text, file)))
+  const paths = new Set(texts.flatMap((text) => placesOf(text, file)).map((path) => BUILT.get(path) ?? path))
   paths.delete(file)
   return [...paths].filter((path) => /\.\w+$/.test(path) && existsSync(join(ROOT, path)))
 }

@@ -1,6 +1,6 @@
 /**
- * Sorts texts by how similar they are to a query: TF-IDF weights and cosine similarity. A test mostly uses the same words as the code
- * it is about, so this finds the tests that are most likely to fail after a change.
+ * Tells how similar texts are to a query, by TF-IDF weights and cosine similarity. A test mostly uses the same words as the code it is
+ * about, so this finds the tests that are most likely to fail after a change.
  */
 
 /** How often each word occurs. */
@@ -16,8 +16,8 @@ function wordsOf(text: string): Words {
   return words
 }
 
-/** The names of the texts, the most similar one first. */
-export function bySimilarity(query: string, texts: ReadonlyMap<string, string>): string[] {
+/** A score for each named text; a higher one means more similar. */
+export function similarities(query: string, texts: ReadonlyMap<string, string>): Map<string, number> {
   const bags = new Map([...texts].map(([name, text]) => [name, wordsOf(text)]))
   const users: Words = new Map()
   for (const bag of bags.values()) for (const word of bag.keys()) users.set(word, (users.get(word) ?? 0) + 1)
@@ -30,6 +30,5 @@ export function bySimilarity(query: string, texts: ReadonlyMap<string, string>):
     for (const [word, weight] of weights) common += weight * (wanted.get(word) ?? 0)
     return common / (Math.hypot(...weights.values()) || 1)
   }
-  const scores = new Map([...bags].map(([name, bag]) => [name, similarity(bag)]))
-  return [...scores.keys()].sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0))
+  return new Map([...bags].map(([name, bag]) => [name, similarity(bag)]))
 }

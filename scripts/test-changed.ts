@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../test/shared-postgres.ts'
 import { reach, readGraph, testsAffectedBy } from './import-graph.ts'
-import { bySimilarity } from './similarity.ts'
+import { similarities } from './similarity.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AT_ONCE = 3
@@ -19,6 +19,8 @@ const AT_ONCE = 3
 const SHOWN_LINES = 15
 /** A file with this many users says nothing about any of them. */
 const SHARED = 8
+/** A test that names a changed file is likelier to fail than one that reaches it through others. */
+const DIRECT_WEIGHT = 2
 /** After this many failures there is no need to run more. */
 const ENOUGH = 3
 const POSTGRES = 'test/store/postgres-server.ts'
@@ -99,14 +101,17 @@ const rest = ran < tests.length ? ` ${tests.length - ran} more are affected: npm
 console.log(`${ran} of ${tests.length} affected test files ran in ${ranSeconds} s, ${failed.length} failed.${rest}`)
 if (failed.length > 0 || isInterrupted) process.exitCode = 1
 
-/** The tests that share most words with the changed lines and files come first. */
+/** First those that share most words with the change, name a changed file and need few other files. */
 function inOrder(affected: readonly string[]): string[] {
   const existing = changed.filter((file) => existsSync(join(ROOT, file)))
   const change = git('diff', '-U5', since, '--').replaceAll(/^[-+]{3} .*$/gm, '')
-  return bySimilarity(
-    [change, ...existing, ...existing.map(read)].join('\n'),
-    new Map(affected.map((test) => [test, textOf(test)])),
-  )
+  const query = [change, ...existing, ...existing.map(read)].join('\n')
+  const scores = similarities(query, new Map(affected.map((test) => [test, textOf(test)])))
+  for (const [test, score] of scores) {
+    const isDirect = graph.get(test)?.some((file) => changed.includes(file))
+    scores.set(test, (score * (isDirect ? DIRECT_WEIGHT : 1)) / Math.log(2 + reach(test, graph).size))
+  }
+  return affected.toSorted((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0))
 }
 
 /** The text of a test and of the test files that few others use, such as its suites. */

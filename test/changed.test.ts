@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { readGraph, testsAffectedBy } from '../scripts/import-graph.ts'
-import { bySimilarity } from '../scripts/similarity.ts'
+import { similarities } from '../scripts/similarity.ts'
 
 describe('the tests that a change can affect', () => {
   const graph = readGraph()
@@ -15,7 +15,7 @@ describe('the tests that a change can affect', () => {
     assert.ok(!tests.includes('test/items/raw-deflate.test.ts'))
   })
 
-  it('are also those that start it as a program or a thread, or read it as a page', () => {
+  it('are also those that start it as a program or a thread, load it in a browser, or read it as a page', () => {
     for (const [changed, test] of [
       ['src/cli/main.ts', 'test/cli/serve.test.ts'],
       ['src/store/sqlite/read/page-thread.ts', 'test/store/sqlite-page-reader.test.ts'],
@@ -24,14 +24,19 @@ describe('the tests that a change can affect', () => {
       assert.ok(testsAffectedBy([changed], graph).includes(test), changed)
   })
 
-  it('come in the order of the words that they share with it, rare words first', () => {
+  it('score higher the more words they share with it, rare words most', () => {
     const texts = new Map([
       ['pages', 'a page of items with a link to the next page'],
       ['mirrors', 'a mirror of items, which retries while its origin is away'],
       ['tokens', 'a token that was revoked is refused for items'],
     ])
-    assert.equal(bySimilarity('retryMs: how long a mirror waits for items of the origin', texts)[0], 'mirrors')
-    assert.equal(bySimilarity('isRevoked, for the items of a token', texts)[0], 'tokens')
+    for (const [change, test] of [
+      ['retryMs: how long a mirror waits for items of the origin', 'mirrors'],
+      ['isRevoked, for the items of a token', 'tokens'],
+    ] as const) {
+      const scores = similarities(change, texts)
+      assert.equal(scores.get(test), Math.max(...scores.values()))
+    }
   })
 
   it('cannot be run since a commit that does not exist, or for no time', () => {

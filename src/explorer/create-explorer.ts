@@ -108,14 +108,14 @@ const ICON =
 
 export function makeAssets(): Assets {
   return {
-    script: asset('js', 'text/javascript; charset=utf-8', built('explorer.js')),
-    style: asset('css', 'text/css; charset=utf-8', built('explorer.css')),
+    script: asset('js', 'text/javascript; charset=utf-8', bytesOf('explorer/built/explorer.js')),
+    style: asset('css', 'text/css; charset=utf-8', bytesOf('explorer/built/explorer.css')),
     icon: asset('svg', 'image/svg+xml', Buffer.from(ICON)),
   }
 }
 
-function built(file: string): Uint8Array {
-  return Buffer.from(readProgramText(`explorer/built/${file}`))
+function bytesOf(path: string): Uint8Array {
+  return Buffer.from(readProgramText(path))
 }
 
 function asset(extension: string, type: string, plain: Uint8Array): Asset {
