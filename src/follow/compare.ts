@@ -2,6 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
+import { quoted } from '../contract/message-text.ts'
+import { InputError } from '../items/input-error.ts'
 import type { ItemRun } from '../items/item-run.ts'
 
 /** Keys fall into so many buckets. Of those whose sums differ, all keys are looked at again. */
@@ -40,11 +42,15 @@ export class BucketSums {
   }
 }
 
-/** The hashes of the items in these buckets, by their keys. */
+/** The hashes of the items in these buckets, by their keys. Fails if two rows have the same key. */
 export async function hashesIn(buckets: ReadonlySet<number>, runs: Runs): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   for await (const run of runs)
-    for (const [key, item] of hashes(run)) if (buckets.has(bucketOf(key))) found.set(key, item)
+    for (const [key, item] of hashes(run)) {
+      if (!buckets.has(bucketOf(key))) continue
+      if (found.has(key)) throw new InputError(`several rows have the key ${quoted(key)}`)
+      found.set(key, item)
+    }
   return found
 }
 

@@ -62,6 +62,14 @@ describe('a followed table that is altered', () => {
     await assert.rejects(double, /several rows with the same key.*The collection stays as it is/)
   })
 
+  it('says so if a child comes with a key that the table has itself', async (t) => {
+    const twins = await follow(t)
+    await twins.send(0, 'CREATE TABLE child (LIKE t INCLUDING ALL)')
+    await twins.send(0, "INSERT INTO child VALUES (1, 'another')")
+    const double = twins.run('ALTER TABLE child INHERIT t')
+    await assert.rejects(double, /several rows have the key "1"\. The collection stays as it is/)
+  })
+
   it('is not followed by another key than the one that its queue has', async (t) => {
     const twins = await follow(t, [
       'CREATE TABLE t (id int PRIMARY KEY, code int NOT NULL UNIQUE, v text)',
