@@ -163,18 +163,23 @@ describe('a collection', () => {
 
   it('ends with the reason of the signal also where others take all the room', async () => {
     const controller = new AbortController()
-    const { fetch, requests } = inProcess(new CorrectServer(), () => new Promise(() => {}))
-    const client = createClient(BASE, { fetch, concurrency: 1 })
-    const first = client.collection('events').count({ signal: controller.signal })
-    const second = client.collection('events').count({ signal: AbortSignal.timeout(20) })
+    let hangs = true
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 7 }), () =>
+      hangs ? new Promise(() => {}) : undefined,
+    )
+    const collection = openCollection(EVENTS, { fetch, concurrency: 1 })
+    const first = collection.count({ signal: controller.signal })
+    const second = collection.count({ signal: AbortSignal.timeout(20) })
     await assert.rejects(second, { name: 'TimeoutError' })
     assert.equal(requests.length, 1)
-    const third = client.collection('events').count({ signal: controller.signal })
+    const third = collection.count({ signal: controller.signal })
     const reason = new Error('enough')
     controller.abort(reason)
     await assert.rejects(first, reason)
     await assert.rejects(third, reason)
     assert.equal(requests.length, 1)
+    hangs = false
+    assert.equal(await collection.count({ signal: AbortSignal.timeout(5_000) }), 7)
   })
 
   it('asks with a token and headers, and for JSON', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { matchesTag, type PageTagParts, pageTag } from '../../src/contract/etag.ts'
+import { describe, it, test } from 'node:test'
+import { matchesTag, namesPage, type PageTagParts, pageTag } from '../../src/contract/etag.ts'
 
 const PARTS: PageTagParts = {
   baseUrl: 'https://api.example.com',
@@ -41,4 +41,26 @@ describe('If-None-Match', () => {
   const no = [null, '', '"a"', 'W/"a"', tag.slice(1, -1), `"${tag.slice(1)}`.replace('"', '"x'), '"*"']
   for (const header of yes) test(`${header} names the tag`, () => assert.ok(matchesTag(header, tag)))
   for (const header of no) test(`${header} does not`, () => assert.ok(!matchesTag(header, tag)))
+})
+
+describe('If-Match', () => {
+  const isNamed = (header: string, lastPage: number, change: Partial<PageTagParts> = {}) =>
+    namesPage(header, { ...PARTS, ...change }, lastPage)
+  const tagOf = (page: number, encoding: PageTagParts['encoding'] = 'identity') => pageTag({ ...PARTS, page, encoding })
+
+  it('names any page of the state, in any encoding', () => {
+    for (const header of ['*', ' * ', tagOf(1), tagOf(5), tagOf(5, 'gzip-9z'), `"a", ${tagOf(2)}`])
+      assert.ok(isNamed(header, 5), header)
+  })
+
+  it('names no page that is not there, no other state, and nothing by a weak tag', () => {
+    for (const header of ['', '"a"', tagOf(0), tagOf(6), `W/${tagOf(1)}`, `${tagOf(1).slice(0, -1)}x"`])
+      assert.ok(!isNamed(header, 5), header)
+    for (const change of [{ version: 8 }, { generation: 2 }, { commitId: 'AbC-_0123xz' }, { collectionId: 1 }])
+      assert.ok(!isNamed(tagOf(1), 5, change))
+  })
+
+  it('names an unpaginated collection by page 0 alone', () => {
+    assert.deepEqual([isNamed(tagOf(0), 0), isNamed(tagOf(1), 0)], [true, false])
+  })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { allows, isTokenForm, isTokenName, parseScope, TOKEN_PREFIX } from '../../src/contract/index.ts'
+import { hideTokens, holdsToken } from '../../src/contract/scope.ts'
 
 const ACTIONS = ['read', 'write', 'create'] as const
 
@@ -65,6 +66,21 @@ describe('the form of a token', () => {
     ...[`reams_${secret.replace('_', '/')}`, `reams_${secret}\n`, ` reams_${secret}`, `reams_${short}é`],
   ])
     it(`is not ${JSON.stringify(text)}`, () => assert.ok(!isTokenForm(text)))
+
+  it('is found and hidden in any text, also where the end of the token is missing', () => {
+    const token = `${TOKEN_PREFIX}${secret}`
+    for (const [text, hidden] of [
+      [`a ${token} b ${token}`, 'a reams_… b reams_…'],
+      [`x${token.slice(0, 6 + 32)}`, 'xreams_…'],
+      [`${token}more`, 'reams_…'],
+      [token.slice(0, 6 + 31), undefined],
+      ['reams_ and more', undefined],
+      [secret, undefined],
+    ] as const) {
+      assert.equal(holdsToken(text), hidden !== undefined, text)
+      assert.equal(hideTokens(text), hidden ?? text)
+    }
+  })
 })
 
 describe('the name of a token', () => {

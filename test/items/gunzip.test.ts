@@ -47,6 +47,8 @@ describe('reading gzip', () => {
   it('refuses another member behind zeros, which zlib would leave out silently', async () => {
     const hidden = Buffer.concat([packed, Buffer.alloc(4), packed])
     assert.match((await refusal(hidden, ndjson))[1], /something follows its zero padding/)
+    const far = Buffer.concat([packed, Buffer.alloc(200_000), packed, Buffer.alloc(200_000)])
+    assert.match((await refusal(far, ndjson, [30_000]))[1], /something follows its zero padding/)
   })
 
   it('names the line in the unpacked text', async () => {

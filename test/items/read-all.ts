@@ -52,8 +52,9 @@ export async function readAll(
 export async function refusal(
   input: string | Uint8Array,
   options: ReadOptions,
+  sizes?: readonly number[],
 ): Promise<[number | undefined, string, string]> {
-  const { error } = await readAll(input, options)
+  const { error } = await readAll(input, options, sizes)
   return error === undefined ? [undefined, 'it is taken', ''] : [error.line, error.reason, error.text]
 }
 
