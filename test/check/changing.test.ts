@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { runSample } from '../sample.ts'
 import { append, CHANGED, ChangingServer, check, keep, once } from './changing-cases.ts'
-import { type Asked, CorrectServer } from './correct-server.ts'
 import { idsWith, notesOf, outline, ruleOf } from './hostile-servers.ts'
+import { spoiltServer } from './mutants/mutant.ts'
 
 runSample(CHANGED, 0.08)
 
@@ -38,12 +38,8 @@ describe('data that changes all the time', () => {
   })
 
   it('is told from a server that gives another order at every request', async () => {
-    class Shuffled extends CorrectServer {
-      override itemsOn(page: number, asked: Asked): readonly unknown[] {
-        return super.itemsOn(page, asked).toSorted(() => Math.random() - 0.5)
-      }
-    }
-    const report = await check(new Shuffled({ items: 1001 }), { strict: true })
+    const shuffled = spoiltServer({}, { itemsOn: (items) => items.toSorted(() => Math.random() - 0.5) })
+    const report = await check(shuffled, { strict: true })
     assert.equal(report.verdict, 'failed', outline(report))
     assert.equal(ruleOf(report, 'D8').status, 'fail', outline(report))
     assert.match(notesOf(report), /the order is not fixed \(D8\)/)

@@ -405,7 +405,7 @@ export async function startServer(server: CorrectServer): Promise<RunningServer>
   }
 }
 
-function askedOf({ method = 'GET', url = '/', headers }: IncomingMessage): Asked {
+export function askedOf({ method = 'GET', url = '/', headers }: IncomingMessage): Asked {
   const [path = '/', ...rest] = url.split('?')
   return { method, path, query: rest.join('?'), headers }
 }

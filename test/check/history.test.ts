@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkConformance } from '../../src/check/index.ts'
-import { CorrectServer, inProcess, type Links } from './correct-server.ts'
-import { grow } from './mutants/mutant.ts'
+import { CorrectServer, inProcess } from './correct-server.ts'
+import { grow, spoiltServer } from './mutants/mutant.ts'
 
 const BASE = 'http://events.example'
 
@@ -18,15 +18,13 @@ async function judge(
     onRequest(urls.length)
     return answer(request)
   }
-  const report = await checkConformance(`${BASE}${path}`, {
-    fetch,
-    token: 'reams_secret',
-    rules: ['D22'],
-    baseUrl,
-  })
+  const report = await checkConformance(`${BASE}${path}`, { fetch, token: 'reams_secret', rules: ['D22'], baseUrl })
   const rule = report.rules.find(({ id }) => id === 'D22') ?? assert.fail('D22 is missing')
   return { ...rule, verdict: report.verdict, urls, notes: report.collections[0]?.notes }
 }
+
+/** A server whose pages have this as their link to a snapshot. */
+const linking = (snapshot: unknown) => spoiltServer({ hasHistory: true }, { historyLinks: () => ({ snapshot }) })
 
 describe('rule D22', () => {
   it('needs six requests, and is passed over without a link', async () => {
@@ -44,18 +42,9 @@ describe('rule D22', () => {
   })
 
   it('sends nothing to another host, and nothing above the collection', async () => {
-    for (const href of [
-      'http://evil.example/events@t0',
-      `${BASE}/../events@t0`,
-      `${BASE}/other/events@t0`,
-      `${BASE}/x@t0`,
-    ]) {
-      class Elsewhere extends CorrectServer {
-        override historyLinks(): Links {
-          return { snapshot: { href } }
-        }
-      }
-      const { status, detail, urls } = await judge(new Elsewhere({ hasHistory: true }))
+    for (const start of ['http://evil.example/events', `${BASE}/../events`, `${BASE}/other/events`, `${BASE}/x`]) {
+      const href = `${start}@t0`
+      const { status, detail, urls } = await judge(linking({ href }))
       assert.equal(status, 'warn')
       assert.equal(detail, `expected snapshot is {"href": "${BASE}/events@<tag>"}; got ${JSON.stringify({ href })}`)
       assert.ok(urls.every((url) => url.startsWith(EVENTS)))
@@ -63,14 +52,8 @@ describe('rule D22', () => {
   })
 
   it('says what is no link at all', async () => {
-    for (const snapshot of [null, 3, 'http://events.example/events@t0', [], { href: 3 }]) {
-      class NoLink extends CorrectServer {
-        override historyLinks(): Links {
-          return { snapshot }
-        }
-      }
-      assert.equal((await judge(new NoLink({ hasHistory: true }))).status, 'warn', JSON.stringify(snapshot))
-    }
+    for (const snapshot of [null, 3, 'http://events.example/events@t0', [], { href: 3 }])
+      assert.equal((await judge(linking(snapshot))).status, 'warn', JSON.stringify(snapshot))
   })
 
   it('does not apply to a snapshot, nor to changes', async () => {
@@ -81,14 +64,13 @@ describe('rule D22', () => {
   })
 
   it('is tried again when a write has superseded the state, which is then kept no longer', async () => {
-    class Forgetful extends CorrectServer {
-      override stateAt(tag: string): readonly unknown[] {
-        if (tag !== this.tag()) throw Object.assign(this.notFound(tag), { status: 410 })
-        return super.stateAt(tag)
-      }
-    }
     for (let moment = 2; moment < 6; moment++) {
-      const server = new Forgetful({ hasHistory: true })
+      const server = spoiltServer({ hasHistory: true }, (right) => ({
+        stateAt: (tag) => {
+          if (tag !== server.tag()) throw Object.assign(server.notFound(tag), { status: 410 })
+          return right.stateAt(tag)
+        },
+      }))
       const onRequest = (number: number) => number === moment && grow(server)
       const { status, notes, detail } = await judge(server, { onRequest })
       assert.equal(status, 'pass', `before request ${moment}: ${detail}`)

@@ -5,7 +5,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { type AddressInfo, createServer as createRawServer, type Server as RawServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Report, RuleReport } from '../../src/check/index.ts'
-import { CorrectServer, type ServerOptions } from './correct-server.ts'
+import { askedOf, CorrectServer, type ServerOptions } from './correct-server.ts'
 
 export interface Listening {
   readonly origin: string
@@ -35,8 +35,7 @@ export async function serve(
   const server = createHttpServer((request, response) => {
     request.resume()
     response.on('error', () => {})
-    const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s)
-    const asked = { method: request.method ?? 'GET', path, query, headers: request.headers }
+    const asked = askedOf(request)
     handler(request, response, () => right.send(right.answer(asked), asked, response), seen.push(request))
   })
   const origin = await listenOn(t, server)

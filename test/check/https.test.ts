@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { runInside, workDirectory } from '../cli/run-cli.ts'
-import { CorrectServer } from './correct-server.ts'
+import { askedOf, CorrectServer } from './correct-server.ts'
 import { listenOn } from './hostile-servers.ts'
 
 /** For localhost and 127.0.0.1, signed by itself, until 2126. It guards nothing. */
@@ -35,8 +35,7 @@ async function serve(t: TestContext, hostName: string, baseUrlOf: (host: string,
     const host = request.headers.host ?? ''
     hosts.push(host)
     right.baseUrl = baseUrlOf(`https://${host}`, `https://${hostName}:${port}`)
-    const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s)
-    const asked = { method: request.method ?? 'GET', path, query, headers: request.headers }
+    const asked = askedOf(request)
     right.send(right.answer(asked), asked, response)
   })
   const { port } = new URL(await listenOn(t, server))

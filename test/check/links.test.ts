@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { viewLink } from '../../src/check/collection.ts'
 import { checkConformance } from '../../src/check/index.ts'
-import { CorrectServer, inProcess, type Links } from './correct-server.ts'
+import { inProcess, type Links } from './correct-server.ts'
 import { idsWith, ruleOf } from './hostile-servers.ts'
+import { spoiltServer } from './mutants/mutant.ts'
 
 const URL_OF_EVENTS = 'https://api.example.com/v1/events'
 
@@ -136,12 +137,8 @@ describe('a link', () => {
 
 /** Checks a server of three pages whose links are these, over its own. */
 function checkLinks(linksOf: (page: number) => Links) {
-  class OtherLinks extends CorrectServer {
-    override links(...words: Parameters<CorrectServer['links']>): Links {
-      return { ...super.links(...words), ...linksOf(words[0]) }
-    }
-  }
-  const fetch = inProcess(new OtherLinks(), 'http://events.example')
+  const server = spoiltServer({}, { links: (links, page) => ({ ...links, ...linksOf(page) }) })
+  const fetch = inProcess(server, 'http://events.example')
   return checkConformance('http://events.example/events', { fetch })
 }
 

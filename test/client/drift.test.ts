@@ -42,21 +42,13 @@ function both(first: Change, second: Change): Change {
 }
 
 const CHANGES: Readonly<Record<string, Change>> = {
-  'one item is appended': append(1),
   'items are appended up to the end of a page': (items) => append(500 - (items.length % 500))(items),
-  'three pages are appended': append(1500),
-  'the first item is removed': remove(0),
-  'an item in the middle is removed': (items) => remove(items.length >> 1)(items),
-  'the last item is removed': remove(-1),
   'the last item of the last page but one is removed': (items) =>
     remove(items.length - (items.length % 500 || 500) - 1)(items),
   'a whole page is removed': remove(500, 500),
-  'all but one page is removed': (items) => items.slice(0, 500),
   'the last page is removed': (items) => items.slice(0, items.length - (items.length % 500 || 500)),
   'everything is removed': () => [],
   'the first item is removed and one appended': both(remove(0), append(1)),
-  'an item of the second page is removed and one appended': both(remove(700), append(1)),
-  'the last item is removed and one appended': both(remove(-1), append(1)),
   'the last item of the last page but one is removed and one appended': (items) =>
     both(remove(items.length - (items.length % 500 || 500) - 1), append(1))(items),
   'a page is removed and as many are appended': both(remove(0, 500), append(500)),
@@ -69,7 +61,6 @@ const CHANGES: Readonly<Record<string, Change>> = {
   'the last item is replaced': replace(-1),
   'the collection is created anew with as many others': (items) => freshItems(items.length, 5_000_000),
   'the collection is created anew with more': (items) => freshItems(items.length + 700, 5_000_000),
-  'the collection is created anew with fewer': (items) => freshItems(items.length - 1, 5_000_000),
 }
 
 interface Options {

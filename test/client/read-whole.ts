@@ -40,14 +40,7 @@ export async function mirrored(url: string): Promise<unknown[]> {
   const name = `mirror-${++mirrors}`
   const { signal } = new AbortController()
   const origin = new Origin(url, NO_RETRY, signal)
-  const options = {
-    name,
-    keyField: undefined,
-    everyMs: 10,
-    waitSeconds: 1,
-    isOnce: true,
-    itemBytes: 1_000_000,
-  }
+  const options = { name, keyField: undefined, everyMs: 10, waitSeconds: 1, isOnce: true, itemBytes: 1_000_000 }
   const onEvent = () => {}
   await new Mirror(store, origin, { ...options, limits: NO_LIMITS, open: async () => origin, onEvent }, signal).run()
   return (await readItems(store, name)).map((text) => JSON.parse(text))

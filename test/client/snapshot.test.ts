@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CollectionChanged, openCollection } from '../../src/client/index.ts'
 import { CorrectServer, numberedItems, type ServerOptions } from '../check/correct-server.ts'
+import { spoiltServer } from '../check/mutants/mutant.ts'
 import { BASE, Copy, distorted, EVENTS, type Hook, inProcess, relinked } from './hostile-server.ts'
 
 /** A server that links snapshots, and a client of it that asks one page at a time. */
@@ -112,12 +113,8 @@ describe('a collection whose pages link a snapshot', () => {
   })
 
   it('is noticed to be no snapshot at all when its count changes', async () => {
-    class Live extends CorrectServer {
-      override stateAt(): readonly unknown[] {
-        return this.items
-      }
-    }
-    const { fetch, server } = inProcess(new Live({ items: 2600, hasHistory: true }), (_, number) => {
+    const live = spoiltServer({ items: 2600, hasHistory: true }, { stateAt: (_state, _tag, { items }) => items })
+    const { fetch, server } = inProcess(live, (_, number) => {
       if (number === 4) server.items = server.items.slice(1)
     })
     await assert.rejects(readAll(openCollection(EVENTS, { fetch, concurrency: 1 })), CollectionChanged)

@@ -20,26 +20,7 @@ interface KeyKind {
   readonly before?: string
 }
 
-const ODD = [
-  'a,b',
-  'a\\,b',
-  'a\\',
-  '/',
-  'ä',
-  'é',
-  '😀',
-  ' ',
-  '"',
-  "o'k",
-  '\u2028',
-  '{}',
-  'NULL',
-  'null',
-  '%',
-  '\uFEFFx',
-  'a\nb',
-  '\u0001',
-]
+const ODD = 'a,b|a\\,b|a\\|/|ä|é|😀| |"|o\'k|\u2028|{}|NULL|null|%|\uFEFFx|a\nb|\u0001'.split('|')
 const NAMES = ODD.map((text, index) => (ODD.indexOf(text) === index ? text : `${text}${index}`))
 
 const KEY_KINDS: Readonly<Record<string, KeyKind>> = {
@@ -97,15 +78,6 @@ interface Step {
   readonly m: number
   readonly variant: number
   readonly pick: number
-}
-
-/** What a step sends. */
-interface Work {
-  readonly sql: readonly string[]
-  /** Needs the table for itself, as all that locks more than a few rows does. */
-  readonly isAlone?: boolean
-  /** Outside of a transaction. */
-  readonly isBare?: boolean
 }
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
@@ -218,211 +190,159 @@ class Writer {
 }
 
 const TYPES = ['int', 'text', 'numeric', 'bigint', 'varchar(30)']
+const typeOf = (m: number): string => TYPES[m % TYPES.length] ?? ''
 
-type Make = (writer: Writer, step: Step) => Work
+/** The statements that a step sends. */
+type Make = (writer: Writer, step: Step) => readonly string[]
 
 const text = ({ m, pick }: Step): string => (pick === 0 ? 'NULL' : literal(`${NAMES[m % NAMES.length]} ${pick}`))
 const column = (pick: number): string => `x${pick % 3}`
 
 /** What any application does. */
 const FREQUENT = {
-  insert: (writer, step) => ({ sql: [writer.insert(step.n, step.variant, text(step))] }),
-  insertMany: (writer, step) => ({
-    sql: [0, 1, 2].map((more) => writer.insert((step.n + more * CONNECTIONS) % KEYS, step.variant, text(step))),
-  }),
-  update: (writer, step) => ({
-    sql: [`UPDATE t SET v = ${text(step)}, w = w + 1 WHERE ${writer.where(step.n, step.variant)}`],
-  }),
-  touch: (writer, { n }) => ({ sql: [`UPDATE t SET v = v WHERE ${writer.where(n)}`] }),
-  move: (writer, { n, m, variant }) => ({ sql: [writer.move(n, writer.other(n, m), variant)] }),
-  moveAndBack: (writer, { n, m }) => ({
-    sql: [writer.move(n, writer.other(n, m)), writer.move(writer.other(n, m), n)],
-  }),
-  respell: (writer, { n, variant }) => ({ sql: [writer.move(n, n, variant)] }),
-  respellAnew: (writer, step) => ({
-    sql: [`DELETE FROM t WHERE ${writer.where(step.n)}`, writer.insert(step.n, step.variant, text(step))],
-  }),
+  insert: (writer, step) => [writer.insert(step.n, step.variant, text(step))],
+  insertMany: (writer, step) =>
+    [0, 1, 2].map((more) => writer.insert((step.n + more * CONNECTIONS) % KEYS, step.variant, text(step))),
+  update: (writer, step) => [`UPDATE t SET v = ${text(step)}, w = w + 1 WHERE ${writer.where(step.n, step.variant)}`],
+  touch: (writer, { n }) => [`UPDATE t SET v = v WHERE ${writer.where(n)}`],
+  move: (writer, { n, m, variant }) => [writer.move(n, writer.other(n, m), variant)],
+  moveAndBack: (writer, { n, m }) => [writer.move(n, writer.other(n, m)), writer.move(writer.other(n, m), n)],
+  respell: (writer, { n, variant }) => [writer.move(n, n, variant)],
+  respellAnew: (writer, step) => [
+    `DELETE FROM t WHERE ${writer.where(step.n)}`,
+    writer.insert(step.n, step.variant, text(step)),
+  ],
   swap: (writer, { n, m }) => {
     const other = writer.other(n, m)
-    return {
-      sql: [
-        `UPDATE t SET ${writer.set(other)}, w = -1 WHERE ${writer.where(n)}`,
-        `UPDATE t SET ${writer.set(n)} WHERE ${writer.where(other)} AND w <> -1`,
-      ],
-    }
+    return [
+      `UPDATE t SET ${writer.set(other)}, w = -1 WHERE ${writer.where(n)}`,
+      `UPDATE t SET ${writer.set(n)} WHERE ${writer.where(other)} AND w <> -1`,
+    ]
   },
   rotate: (writer, { n, m }) => {
     const second = writer.other(n, m)
     const third = writer.other(second, m)
-    return { sql: [writer.move(n, third), writer.move(second, n), writer.move(third, second)] }
+    return [writer.move(n, third), writer.move(second, n), writer.move(third, second)]
   },
-  upsert: (writer, step) => ({
-    sql: [
-      `${writer.insert(step.n, step.variant, text(step))} ON CONFLICT (${writer.key}) DO UPDATE SET v = excluded.v || 'u'`,
-    ],
-  }),
-  upsertKey: (writer, step) => ({
-    sql: [
-      `${writer.insert(step.n, step.variant, text(step))} ON CONFLICT (${writer.key}) DO UPDATE SET ${writer.set(writer.other(step.n, step.m))}`,
-    ],
-  }),
-  merge: (writer, step) => ({
-    sql: [
-      `MERGE INTO t USING (SELECT) s ON ${writer.where(step.n)} WHEN MATCHED AND w % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = ${text(step)}, w = w + 1`,
-    ],
-  }),
-  delete: (writer, { n, variant }) => ({ sql: [`DELETE FROM t WHERE ${writer.where(n, variant)}`] }),
-  deleteAndInsert: (writer, step) => ({
-    sql: [`DELETE FROM t WHERE ${writer.where(step.n)}`, writer.insert(step.n, step.variant, text(step))],
-  }),
-  insertAndDelete: (writer, step) => ({
-    sql: [writer.insert(step.n, step.variant, text(step)), `DELETE FROM t WHERE ${writer.where(step.n)}`],
-  }),
-  undone: (writer, step) => ({
-    sql: [
-      'SAVEPOINT undone',
-      `DELETE FROM t WHERE ${writer.where(step.n)}`,
-      writer.insert(writer.other(step.n, step.m), 0, text(step)),
-      'ROLLBACK TO undone',
-    ],
-  }),
-  replica: (writer, step) => ({
-    sql: [
-      // It also turns off the triggers of PostgreSQL that keep keys unique when that is checked at the end.
-      `SET session_replication_role = ${writer.isDeferrable ? 'local' : 'replica'}`,
-      writer.insert(step.n, 0, text(step)),
-      writer.move(writer.other(step.n, step.m), step.n),
-      'SET session_replication_role = origin',
-    ],
-  }),
-  changePart: (writer, step) => ({
-    sql: [
-      `UPDATE ${writer.part(step.pick)} SET v = ${text(step)} WHERE ${writer.where(step.n)}`,
-      `DELETE FROM ${writer.part(step.pick)} WHERE ${writer.where(writer.other(step.n, step.m))}`,
-    ],
-  }),
-  begin: () => ({ sql: ['BEGIN'] }),
-  commit: () => ({ sql: ['COMMIT'] }),
-  rollback: () => ({ sql: ['ROLLBACK'] }),
-  savepoint: () => ({ sql: ['SAVEPOINT kept'] }),
-  rollbackTo: () => ({ sql: ['ROLLBACK TO kept'] }),
-  quiet: () => ({ sql: [] }),
-  moment: () => ({ sql: [] }),
-  leave: () => ({ sql: [] }),
+  upsert: (writer, step) => [
+    `${writer.insert(step.n, step.variant, text(step))} ON CONFLICT (${writer.key}) DO UPDATE SET v = excluded.v || 'u'`,
+  ],
+  upsertKey: (writer, step) => [
+    `${writer.insert(step.n, step.variant, text(step))} ON CONFLICT (${writer.key}) DO UPDATE SET ${writer.set(writer.other(step.n, step.m))}`,
+  ],
+  merge: (writer, step) => [
+    `MERGE INTO t USING (SELECT) s ON ${writer.where(step.n)} WHEN MATCHED AND w % 2 = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET v = ${text(step)}, w = w + 1`,
+  ],
+  delete: (writer, { n, variant }) => [`DELETE FROM t WHERE ${writer.where(n, variant)}`],
+  deleteAndInsert: (writer, step) => [
+    `DELETE FROM t WHERE ${writer.where(step.n)}`,
+    writer.insert(step.n, step.variant, text(step)),
+  ],
+  insertAndDelete: (writer, step) => [
+    writer.insert(step.n, step.variant, text(step)),
+    `DELETE FROM t WHERE ${writer.where(step.n)}`,
+  ],
+  undone: (writer, step) => [
+    'SAVEPOINT undone',
+    `DELETE FROM t WHERE ${writer.where(step.n)}`,
+    writer.insert(writer.other(step.n, step.m), 0, text(step)),
+    'ROLLBACK TO undone',
+  ],
+  replica: (writer, step) => [
+    // It also turns off the triggers of PostgreSQL that keep keys unique when that is checked at the end.
+    `SET session_replication_role = ${writer.isDeferrable ? 'local' : 'replica'}`,
+    writer.insert(step.n, 0, text(step)),
+    writer.move(writer.other(step.n, step.m), step.n),
+    'SET session_replication_role = origin',
+  ],
+  changePart: (writer, step) => [
+    `UPDATE ${writer.part(step.pick)} SET v = ${text(step)} WHERE ${writer.where(step.n)}`,
+    `DELETE FROM ${writer.part(step.pick)} WHERE ${writer.where(writer.other(step.n, step.m))}`,
+  ],
+  begin: () => ['BEGIN'],
+  commit: () => ['COMMIT'],
+  rollback: () => ['ROLLBACK'],
+  savepoint: () => ['SAVEPOINT kept'],
+  rollbackTo: () => ['ROLLBACK TO kept'],
+  quiet: () => [],
+  moment: () => [],
+  leave: () => [],
 } satisfies Record<string, Make>
 
-/** What changes all rows, the columns or the triggers. */
+/** What changes all rows, the columns or the triggers: needs the table for itself. */
 const RARE = {
-  updateAll: () => ({ sql: ['UPDATE t SET w = w + 1'], isAlone: true }),
-  deleteSome: (_, { pick }) => ({ sql: [`DELETE FROM t WHERE w % 4 = ${pick % 4}`], isAlone: true }),
-  truncate: () => ({ sql: ['TRUNCATE t'], isAlone: true }),
-  truncateAndInsert: (writer, step) => ({
-    sql: [
-      writer.insert(step.n, 0, text(step)),
-      'TRUNCATE t',
-      writer.insert(writer.other(step.n, step.m), 0, text(step)),
-      writer.insert(step.n, 1, text(step)),
-    ],
-    isAlone: true,
-  }),
-  truncateUndone: (writer, step) => ({
-    sql: ['SAVEPOINT undone', 'TRUNCATE t', writer.insert(step.n, 0, text(step)), 'ROLLBACK TO undone'],
-    isAlone: true,
-  }),
-  truncateOnly: (_, { pick }) => ({ sql: [pick % 2 ? 'TRUNCATE ONLY t' : 'TRUNCATE t CASCADE'], isAlone: true }),
-  addColumn: (_, { pick, m }) => ({
-    sql: [`ALTER TABLE t ADD COLUMN ${column(pick)} ${TYPES[m % TYPES.length]}`],
-    isAlone: true,
-  }),
-  addDefault: (_, { pick, m, n }) => ({
-    sql: [`ALTER TABLE t ADD COLUMN ${column(pick)} ${TYPES[m % TYPES.length]} DEFAULT '${n}'`],
-    isAlone: true,
-  }),
-  addSerial: (_, { pick }) => ({
-    sql: [`ALTER TABLE t ADD COLUMN ${column(pick)} int GENERATED ALWAYS AS (w * 2) STORED`],
-    isAlone: true,
-  }),
-  dropColumn: (_, { pick }) => ({ sql: [`ALTER TABLE t DROP COLUMN ${column(pick)}`], isAlone: true }),
-  addAnew: (_, { pick, m, n }) => ({
-    sql: [
-      `ALTER TABLE t DROP COLUMN IF EXISTS ${column(pick)}`,
-      `ALTER TABLE t ADD COLUMN ${column(pick)} ${TYPES[m % 2]} DEFAULT '${n}'`,
-    ],
-    isAlone: true,
-  }),
-  renameColumn: (_, { pick, m }) => ({
-    sql: [`ALTER TABLE t RENAME COLUMN ${column(pick)} TO ${column(m)}`],
-    isAlone: true,
-  }),
-  swapNames: (_, { pick, m }) => ({
-    sql: [
-      `ALTER TABLE t RENAME COLUMN ${column(pick)} TO between`,
-      `ALTER TABLE t RENAME COLUMN ${column(m)} TO ${column(pick)}`,
-      `ALTER TABLE t RENAME COLUMN between TO ${column(m)}`,
-    ],
-    isAlone: true,
-  }),
-  retype: (_, { pick, m }) => ({
-    sql: [
-      `ALTER TABLE t ALTER COLUMN ${column(pick)} TYPE ${TYPES[m % TYPES.length]} USING ${column(pick)}::${TYPES[m % TYPES.length]}`,
-    ],
-    isAlone: true,
-  }),
-  recompute: () => ({ sql: ['ALTER TABLE t ALTER COLUMN w TYPE int USING w + 100'], isAlone: true }),
+  updateAll: () => ['UPDATE t SET w = w + 1'],
+  deleteSome: (_, { pick }) => [`DELETE FROM t WHERE w % 4 = ${pick % 4}`],
+  truncate: () => ['TRUNCATE t'],
+  truncateAndInsert: (writer, step) => [
+    writer.insert(step.n, 0, text(step)),
+    'TRUNCATE t',
+    writer.insert(writer.other(step.n, step.m), 0, text(step)),
+    writer.insert(step.n, 1, text(step)),
+  ],
+  truncateUndone: (writer, step) => [
+    'SAVEPOINT undone',
+    'TRUNCATE t',
+    writer.insert(step.n, 0, text(step)),
+    'ROLLBACK TO undone',
+  ],
+  truncateOnly: (_, { pick }) => [pick % 2 ? 'TRUNCATE ONLY t' : 'TRUNCATE t CASCADE'],
+  addColumn: (_, { pick, m }) => [`ALTER TABLE t ADD COLUMN ${column(pick)} ${typeOf(m)}`],
+  addDefault: (_, { pick, m, n }) => [`ALTER TABLE t ADD COLUMN ${column(pick)} ${typeOf(m)} DEFAULT '${n}'`],
+  addSerial: (_, { pick }) => [`ALTER TABLE t ADD COLUMN ${column(pick)} int GENERATED ALWAYS AS (w * 2) STORED`],
+  dropColumn: (_, { pick }) => [`ALTER TABLE t DROP COLUMN ${column(pick)}`],
+  addAnew: (_, { pick, m, n }) => [
+    `ALTER TABLE t DROP COLUMN IF EXISTS ${column(pick)}`,
+    `ALTER TABLE t ADD COLUMN ${column(pick)} ${TYPES[m % 2]} DEFAULT '${n}'`,
+  ],
+  renameColumn: (_, { pick, m }) => [`ALTER TABLE t RENAME COLUMN ${column(pick)} TO ${column(m)}`],
+  swapNames: (_, { pick, m }) => [
+    `ALTER TABLE t RENAME COLUMN ${column(pick)} TO between`,
+    `ALTER TABLE t RENAME COLUMN ${column(m)} TO ${column(pick)}`,
+    `ALTER TABLE t RENAME COLUMN between TO ${column(m)}`,
+  ],
+  retype: (_, { pick, m }) => [
+    `ALTER TABLE t ALTER COLUMN ${column(pick)} TYPE ${typeOf(m)} USING ${column(pick)}::${typeOf(m)}`,
+  ],
+  recompute: () => ['ALTER TABLE t ALTER COLUMN w TYPE int USING w + 100'],
   retypeKey: (writer, { m }) => {
     const type = writer.keyTypes[m % writer.keyTypes.length]
     const { firstKeyColumn } = writer
-    return {
-      sql:
-        type === undefined
-          ? []
-          : [`ALTER TABLE t ALTER COLUMN ${firstKeyColumn} TYPE ${type} USING ${firstKeyColumn}::${type}`],
-      isAlone: true,
-    }
+    return type === undefined
+      ? []
+      : [`ALTER TABLE t ALTER COLUMN ${firstKeyColumn} TYPE ${type} USING ${firstKeyColumn}::${type}`]
   },
-  vacuum: (_, { pick }) => ({ sql: [pick % 2 ? 'VACUUM FULL t' : 'VACUUM t'], isAlone: true, isBare: true }),
-  cluster: () => ({ sql: ['CLUSTER t USING t_pkey'], isAlone: true, isBare: true }),
-  triggersOff: (writer, step) => ({
-    sql: [
-      `ALTER TABLE ${step.m % 2 ? 't' : writer.part(step.pick)} DISABLE TRIGGER ${writer.isDeferrable || step.m % 2 ? 'USER' : 'ALL'}`,
-      writer.insert(step.n, 0, text(step)),
-      `UPDATE t SET v = 'unseen' WHERE ${writer.where(writer.other(step.n, step.m))}`,
-      ...([[], ['ALTER TABLE t ENABLE TRIGGER USER'], [everyTrigger('ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$I')]][
-        step.m % 3
-      ] ?? []),
-    ],
-    isAlone: true,
-  }),
-  triggersGone: (writer, step) => ({
-    sql: [everyTrigger('DROP TRIGGER %2$I ON %1$s'), writer.insert(step.n, 0, text(step))],
-    isAlone: true,
-  }),
+  vacuum: (_, { pick }) => [pick % 2 ? 'VACUUM FULL t' : 'VACUUM t'],
+  cluster: () => ['CLUSTER t USING t_pkey'],
+  triggersOff: (writer, step) => [
+    `ALTER TABLE ${step.m % 2 ? 't' : writer.part(step.pick)} DISABLE TRIGGER ${writer.isDeferrable || step.m % 2 ? 'USER' : 'ALL'}`,
+    writer.insert(step.n, 0, text(step)),
+    `UPDATE t SET v = 'unseen' WHERE ${writer.where(writer.other(step.n, step.m))}`,
+    ...([[], ['ALTER TABLE t ENABLE TRIGGER USER'], [everyTrigger('ALTER TABLE %1$s ENABLE ALWAYS TRIGGER %2$I')]][
+      step.m % 3
+    ] ?? []),
+  ],
+  triggersGone: (writer, step) => [everyTrigger('DROP TRIGGER %2$I ON %1$s'), writer.insert(step.n, 0, text(step))],
 } satisfies Record<string, Make>
 
-/** What is done to partitions and children. */
+/** What is done to partitions and children, also alone. */
 const OF_PARTS = {
-  truncatePart: (writer, { pick }) => ({ sql: [`TRUNCATE ${writer.part(pick)}`], isAlone: true }),
-  detach: (writer, { pick }) => ({ sql: detach(writer, pick), isAlone: true }),
-  attach: (writer, { pick }) => ({ sql: attach(writer, pick), isAlone: true }),
-  detachAndAttach: (writer, step) => ({
-    sql: [
-      ...detach(writer, step.pick),
-      `UPDATE ${writer.part(step.pick)} SET v = 'outside'`,
-      `DELETE FROM ${writer.part(step.pick)} WHERE ${writer.where(step.n)}`,
-      ...attach(writer, step.pick),
-    ],
-    isAlone: true,
-  }),
-  dropPart: (writer, { pick }) => ({
-    sql: writer.layout === 'plain' ? [] : [`DROP TABLE ${writer.part(pick)}`],
-    isAlone: true,
-  }),
-  newPart: (writer, { pick }) => ({ sql: newPart(writer, pick), isAlone: true }),
+  truncatePart: (writer, { pick }) => [`TRUNCATE ${writer.part(pick)}`],
+  detach: (writer, { pick }) => detach(writer, pick),
+  attach: (writer, { pick }) => attach(writer, pick),
+  detachAndAttach: (writer, step) => [
+    ...detach(writer, step.pick),
+    `UPDATE ${writer.part(step.pick)} SET v = 'outside'`,
+    `DELETE FROM ${writer.part(step.pick)} WHERE ${writer.where(step.n)}`,
+    ...attach(writer, step.pick),
+  ],
+  dropPart: (writer, { pick }) => (writer.layout === 'plain' ? [] : [`DROP TABLE ${writer.part(pick)}`]),
+  newPart: (writer, { pick }) => newPart(writer, pick),
   // Locks a part first, then the whole.
-  partThenAll: (writer, step) => ({
-    sql: [`TRUNCATE ${writer.part(step.pick)}`, `ALTER TABLE t ALTER COLUMN v SET DEFAULT ${text(step)}`],
-    isAlone: true,
-  }),
+  partThenAll: (writer, step) => [
+    `TRUNCATE ${writer.part(step.pick)}`,
+    `ALTER TABLE t ALTER COLUMN v SET DEFAULT ${text(step)}`,
+  ],
 } satisfies Record<string, Make>
 
 const KINDS = { ...FREQUENT, ...RARE, ...OF_PARTS }
@@ -489,7 +409,10 @@ class Run {
     const connection = step.connection % CONNECTIONS
     const n = step.n - (step.n % CONNECTIONS) + connection
     const make: Make = KINDS[step.kind]
-    const { sql, isAlone = false, isBare = false } = make(this.#writer, { ...step, n })
+    const sql = make(this.#writer, { ...step, n })
+    const isAlone = !(step.kind in FREQUENT)
+    // Outside of a transaction.
+    const isBare = ['vacuum', 'cluster'].includes(step.kind)
     if (this.#alone !== undefined && this.#alone !== connection) await this.#close(this.#alone, step.pick)
     if (isAlone)
       for (const other of [...this.#open]) if (other !== connection || isBare) await this.#close(other, step.pick)

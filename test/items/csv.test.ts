@@ -129,13 +129,8 @@ describe('the delimiter of CSV', () => {
     for (const delimiter of [',', ';', '\t', '|']) {
       const rows = ['\ufeff', '"a,;\t|,;\t|\n,;|"#b#c', '1#"2,;"#3', '4#5#6'].join('\n').replaceAll('#', delimiter)
       const { items } = await readAll(rows, csv, [1])
-      assert.deepEqual(
-        items.map((item) => Object.values(JSON.parse(item))),
-        [
-          ['1', '2,;', '3'],
-          ['4', '5', '6'],
-        ],
-      )
+      const values = items.map((item) => Object.values(JSON.parse(item)).join(' '))
+      assert.deepEqual(values, ['1 2,; 3', '4 5 6'])
     }
   })
 

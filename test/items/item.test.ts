@@ -63,6 +63,7 @@ describe('a run of items', () => {
     )
     assert.equal(reasonFor('{"a":"\n"}'), 'there is a line break in a string at column 7: is its closing " missing?')
     assert.equal(reasonFor('{"a":"\\x"}'), 'unknown escape in a string at column 8')
+    assert.equal(reasonFor('{"a":"\\u00g0"}'), 'unknown escape in a string at column 11')
     assert.equal(reasonFor(`{"a":${'['.repeat(512)}`), 'nested deeper than 512 at column 517')
     assert.match(reasonFor('{"a":"\ud800"}'), /^it contains a lone surrogate/)
     assert.throws(() => itemRun(['{}', '[1,2]', '{}']), {

@@ -119,21 +119,9 @@ describe('the JSON scanner', () => {
     }
   })
 
-  it('says what is wrong and where', () => {
-    const scanner = new JsonScanner()
-    const faultOf = (text: string): unknown => {
-      const bytes = encoder.encode(text)
-      assert.equal(scanner.scan(bytes, 0, bytes.length), -1, text)
-      return [scanner.fault, scanner.faultAt]
-    }
-    assert.deepEqual(faultOf('{"a":x}'), ['character', 5])
-    assert.deepEqual(faultOf('{"a":"\t"}'), ['control', 6])
-    assert.deepEqual(faultOf('{"a":"\\x"}'), ['escape', 7])
-    assert.deepEqual(faultOf('{"a":"\\u00g0"}'), ['escape', 10])
-  })
-
   it('tells a text that breaks off from one that is wrong, and what would close it', () => {
     const scanner = new JsonScanner()
+    const closing: unknown[] = []
     const whole = '{"name":["a\\u00e9\\n",-1.5e+3,true,false,null,{}],"b":{"c":0}}'
     for (let length = 0; length < whole.length; length++) {
       const bytes = encoder.encode(whole.slice(0, length))
@@ -141,19 +129,11 @@ describe('the JSON scanner', () => {
       assert.equal(scanner.fault, 'end', whole.slice(0, length))
       assert.equal(scanner.faultAt, length)
     }
-    const missing = {
-      '': '',
-      '{': '}',
-      '{"a': '"',
-      '{"a":[1': ']',
-      '{"a":[1]': '}',
-      '[{"a":"\\': '"',
-      '[{"a":"\\u0': '"',
-    }
-    for (const [text, closing] of Object.entries(missing)) {
+    for (const text of ['', '{', '{"a', '{"a":[1', '{"a":[1]', '[{"a":"\\', '[{"a":"\\u0']) {
       scanner.scan(encoder.encode(text), 0, text.length)
-      assert.equal(scanner.missing, closing, text)
+      closing.push(scanner.missing)
     }
+    assert.deepEqual(closing, ['', '}', '"', ']', '}', '"', '"'])
   })
 
   it('notices a line break between tokens, and none elsewhere', () => {

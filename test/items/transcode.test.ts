@@ -51,10 +51,8 @@ describe('reading text that is not UTF-8', () => {
 
   it('recognises UTF-16 without a mark, which would be valid UTF-8 with NUL characters', async () => {
     for (const format of ['ndjson', 'json', 'csv'] as const)
-      for (const [isBigEndian, encoding] of [
-        [false, 'utf-16le'],
-        [true, 'utf-16be'],
-      ] as const) {
+      for (const isBigEndian of [false, true]) {
+        const encoding = isBigEndian ? 'utf-16be' : 'utf-16le'
         const reason = `this looks like UTF-16 without a byte order mark; add --encoding ${encoding}`
         assert.deepEqual(await refusal(utf16('[{"a":1}]', isBigEndian), { format }), [1, reason, ''])
       }

@@ -203,17 +203,6 @@ describe('a mirror', () => {
     assert.equal(pair.requests, 2)
   })
 
-  it('goes on when its origin is back', async (t) => {
-    const pair = await openSmall(t)
-    await pair.keepUp()
-    pair.onRequest = unavailable
-    await waitUntil(() => pair.count('retry') > 0)
-    await pair.change(rows(9, 10))
-    pair.onRequest = () => undefined
-    await waitUntil(async () => (await pair.head())?.live === 4)
-    assert.equal(pair.count('back'), 1)
-  })
-
   it('that exists also waits for its origin when it starts, and is as old as it was before', async (t) => {
     const pair = await openSmall(t)
     await pair.run()
@@ -226,6 +215,7 @@ describe('a mirror', () => {
     await pair.change(rows(9, 10))
     pair.onRequest = () => undefined
     await waitUntil(async () => (await pair.head())?.live === 4)
+    assert.equal(pair.count('back'), 1)
   })
 
   it('is kept by one process at a time, and by the next one as soon as that has ended', async (t) => {

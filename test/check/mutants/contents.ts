@@ -211,8 +211,6 @@ export const CONTENT_MUTANTS: readonly Mutant[] = [
   }),
   mutant('Every answer carries a number of its own.', ['C7', 'C1', 'D1', 'D2', 'D11', 'D12', 'D13'], (right) => {
     let number = 0
-    return {
-      envelope: (page, asked) => ({ ...right.envelope(page, asked), request: ++number + 1_000_000 }),
-    }
+    return { envelope: (page, asked) => ({ ...right.envelope(page, asked), request: ++number + 1_000_000 }) }
   }),
 ]

@@ -70,9 +70,7 @@ export const HISTORY_MUTANTS: readonly Mutant[] = [
   mutant('The items of a snapshot stand under its own name.', 'D22', {
     past: (view) => Object.assign(view, { embedded: (items: readonly unknown[]) => ({ [view.path]: items }) }),
   }),
-  mutant('The ETags of a snapshot are weak.', 'D22', {
-    past: (view) => Object.assign(view, { etag: () => 'W/"t0"' }),
-  }),
+  mutant('The ETags of a snapshot are weak.', 'D22', { past: (view) => Object.assign(view, { etag: () => 'W/"t0"' }) }),
   mutant('Snapshots and changes do not link the live collection.', 'D22', { latestVersion: () => ({}) }),
   mutant('A snapshot links changes that are a 404.', 'D22', {
     changesSince: (_changes, tag, right) => {

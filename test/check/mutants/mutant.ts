@@ -36,13 +36,15 @@ type Maker = (defect: string, rules: RuleId | readonly [RuleId, ...RuleId[]], ch
 export function mutantOf(serves: ServerOptions, extras: Extras = {}): Maker {
   return (defect, rules, change) => {
     const [caughtBy, ...also] = typeof rules === 'string' ? ([rules] as const) : rules
-    const create = () => {
-      const server = new CorrectServer(serves)
-      const right = unchanged(server)
-      return Object.assign(server, typeof change === 'function' ? change(right) : spoil(right, change))
-    }
-    return { defect, caughtBy, also, create, ...extras }
+    return { defect, caughtBy, also, create: () => spoiltServer(serves, change), ...extras }
   }
+}
+
+/** A correct server with some steps replaced. */
+export function spoiltServer(serves: ServerOptions, change: StepsOf | Spoilt): CorrectServer {
+  const server = new CorrectServer(serves)
+  const right = unchanged(server)
+  return Object.assign(server, typeof change === 'function' ? change(right) : spoil(right, change))
 }
 
 /** Has a first page, a middle and a last one. */

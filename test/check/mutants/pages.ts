@@ -80,9 +80,7 @@ const CHOICE: readonly Mutant[] = [
 /** Takes what looks like this for page 1, though it is not a page number. */
 const lenient =
   (isTaken: RegExp): StepsOf =>
-  (right) => ({
-    parsePage: (values) => (isTaken.test(values[0] ?? '') ? 1n : right.parsePage(values)),
-  })
+  (right) => ({ parsePage: (values) => (isTaken.test(values[0] ?? '') ? 1n : right.parsePage(values)) })
 
 const INVALID: readonly Mutant[] = [
   mutant('page=0 answers page 1.', 'D3', lenient(/^0+$/)),

@@ -134,9 +134,7 @@ const ERRORS: readonly Mutant[] = [
   mutant('Errors do not say what to do.', 'D14', {
     problem: (answered) => ({ ...answered, body: Buffer.from(`${answered.body}`.replace('"hint"', '"help"')) }),
   }),
-  mutant('Errors do not say which value is wrong.', 'D14', (right) => ({
-    invalidPage: () => right.invalidPage('…'),
-  })),
+  mutant('Errors do not say which value is wrong.', 'D14', (right) => ({ invalidPage: () => right.invalidPage('…') })),
   mutant('The status in a problem is not that of the answer.', 'D14', {
     problem: (answered) => ({
       ...answered,
