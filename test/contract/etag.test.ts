@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it, test } from 'node:test'
-import { matchesTag, namesPage, type PageTagParts, pageTag } from '../../src/contract/etag.ts'
+import {
+  matchesTag,
+  namesPage,
+  type PageTagParts,
+  type PastTagParts,
+  pageTag,
+  pastTag,
+} from '../../src/contract/etag.ts'
 
 const PARTS: PageTagParts = {
   baseUrl: 'https://api.example.com',
@@ -33,6 +40,28 @@ describe('the tag of a page', () => {
     test(`changes with ${Object.keys(change)}`, () => {
       assert.notEqual(pageTag({ ...PARTS, ...change }), pageTag(PARTS))
     })
+})
+
+describe('the tag of a page of the past', () => {
+  const state = { collectionId: 10, version: 71, changes: 5, commitId: 'AbC-_0123xy' }
+  const past: PastTagParts = { baseUrl: PARTS.baseUrl, state, rewrittenBy: 'one', page: 3, encoding: 'gzip-1' }
+
+  it('is a strong entity tag that no live page has', () => {
+    assert.match(pastTag(past), /^"[\x21\x23-\x7e]+"$/)
+    assert.notEqual(pastTag(past).split('.').length, pageTag(PARTS).split('.').length)
+  })
+
+  it('changes with all that the bytes depend on', () => {
+    const until = { ...state, version: 72 }
+    for (const change of [{ page: 4 }, { rewrittenBy: 'two' }, { until }, { encoding: 'identity' }] as const)
+      assert.notEqual(pastTag({ ...past, ...change }), pastTag(past))
+    assert.notEqual(pastTag({ ...past, until }), pastTag({ ...past, until: { ...until, changes: 6 } }))
+  })
+
+  it('says nothing about how items are compressed where they are not', () => {
+    const plain = { ...past, encoding: 'identity' } as const
+    assert.equal(pastTag({ ...plain, rewrittenBy: 'two' }), pastTag(plain))
+  })
 })
 
 describe('If-None-Match', () => {
