@@ -78,17 +78,6 @@ describe('rows of SQLite', () => {
     )
   })
 
-  it('have a key of several columns where the primary key has several', async (t) => {
-    const { directory } = directoryWith(
-      t,
-      `CREATE TABLE seats (price INT, hall TEXT, number INT, PRIMARY KEY (hall, number));
-       INSERT INTO seats VALUES (5, 'A', 12), (7, 'A', 2)`,
-    )
-    const again = ['--table', 'seats', '--on-conflict', 'replace']
-    await imported(directory, '--table', 'seats')
-    assert.match((await runImport(directory, ...again)).stdout, /0 items imported, 2 replaced/)
-  })
-
   it('leave a collection without a key as it is, whatever their primary key', async (t) => {
     const { directory } = directoryWith(
       t,
