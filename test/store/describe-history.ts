@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type StateTag, stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { BYTES_A_STEP, FORGET_EVERY_MS } from '../../src/store/history.ts'
-import type { Head, ItemChanges } from '../../src/store/store.ts'
+import type { Head, Store } from '../../src/store/store.ts'
 import { waitUntil } from '../wait-until.ts'
 import { changed, isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
-import { type ChangeItem, keyOf, readChanges, readSnapshot } from './past-reading.ts'
+import { type ChangeItem, keyOf, patchOf, readChanges, readSnapshot } from './past-reading.ts'
 import { packedTextsOf, readItems, textsOf } from './store-reading.ts'
 import { KEYED, newSubject } from './subject.ts'
 import type { Engine, StoreUnderTest } from './test-store.ts'
@@ -18,16 +18,19 @@ export function describeHistory(engineName: string, engine: Engine): void {
   describe(`the history of a collection: ${engineName}`, () => {
     let opened: StoreUnderTest
     const subject = newSubject(() => opened)
-    const { store, newName, filled, headOf, load, elsewhere, openAgain } = subject
+    const { store, newName, filled, headOf, load, elsewhere } = subject
+
+    /** With the store opened again, which removes old states all the time. */
+    const removing = (use: (remover: Store) => Promise<void>) => elsewhere(use, { forgetEveryMs: 3 })
+    const tagOf = async (name: string) => stateOf(await headOf(name))
 
     before(async () => {
       opened = await engine.open()
     })
     after(() => opened?.remove())
 
-    it('loses states from the oldest on while old ones are removed, and the others stay whole', async () => {
-      const remover = await openAgain({ forgetEveryMs: 3 })
-      try {
+    it('loses states from the oldest on while old ones are removed, and the others stay whole', () =>
+      removing(async (remover) => {
         const name = newName()
         const seen: { head: Head; texts: readonly string[] }[] = []
         await store.create(name, KEYED)
@@ -35,27 +38,17 @@ export function describeHistory(engineName: string, engine: Engine): void {
         await store.append(name, keyed(itemsFrom(0, 600)))
         for (let revision = 1; revision <= 14; revision++) {
           const writer = revision % 2 === 0 ? store : remover
-          const ids = Array.from({ length: 7 }, (_, index) => (revision * 131 + index * 97) % 600)
+          const texts = Array.from({ length: 7 }, (_, n) => changed((revision * 131 + n * 97) % 600, revision))
           if (revision % 7 === 0) await load(name, itemsFrom(0, 600), { isReplacement: true })
-          else
-            await writer.patch(
-              name,
-              patchOf(
-                ids.map((id) => changed(id, revision)),
-                revision,
-              ),
-              { skipMissing: true },
-            )
+          else await writer.patch(name, patchOf(texts, revision), { skipMissing: true })
           seen.push({ head: await headOf(name), texts: await readItems(store, name) })
           let isExpired = false
           for (const { head, texts } of seen.toReversed().slice(0, 5)) {
-            const found: readonly string[] | 'expired' = await readSnapshot(store, name, stateOf(head)).catch(
-              (error: unknown) => {
-                assert.ok(isError('state-expired')(error), String(error))
-                return 'expired' as const
-              },
-            )
-            // What is older than a state that had gone cannot be there.
+            const found = await readSnapshot(store, name, stateOf(head)).catch((error: unknown) => {
+              assert.ok(isError('state-expired')(error), String(error))
+              return 'expired' as const
+            })
+            // Nothing older than a state that had gone can be there.
             assert.deepEqual(found, isExpired || found === 'expired' ? 'expired' : texts)
             isExpired = found === 'expired'
           }
@@ -65,16 +58,12 @@ export function describeHistory(engineName: string, engine: Engine): void {
         await sleep(300)
         assert.deepEqual(await readSnapshot(store, name, stateOf(last.head)), last.texts)
         await assert.rejects(store.stateAt(name, stateOf(seen[0]?.head ?? assert.fail())), isError('state-expired'))
-      } finally {
-        await remover.close()
-      }
-    })
+      }))
 
-    it('takes no more than it may: the oldest goes first, which is told', async () => {
-      const remover = await openAgain({ forgetEveryMs: 3 })
-      const notices: string[] = []
-      remover.activity.onNotice = (message) => notices.push(message)
-      try {
+    it('takes no more than it may: the oldest goes first, which is told', () =>
+      removing(async (remover) => {
+        const notices: string[] = []
+        remover.activity.onNotice = (message) => notices.push(message)
         const name = await filled(10)
         const first = await headOf(name)
         await store.setRetention(name, { retentionBytes: 20_000 })
@@ -84,15 +73,12 @@ export function describeHistory(engineName: string, engine: Engine): void {
         await waitUntil(() => notices.length > 0)
         assert.match(notices[0] ?? '', new RegExp(`history of "${name}" takes more than 20,000 bytes`))
         await assert.rejects(store.stateAt(name, stateOf(first)), isError('state-expired'))
-        assert.equal((await readSnapshot(store, name, stateOf(await headOf(name)))).length, 10)
-      } finally {
-        await remover.close()
-      }
-    })
+        assert.equal((await readSnapshot(store, name, await tagOf(name))).length, 10)
+      }))
 
     it('has the changes in the order in which they were made, each of them', async () => {
       const name = await filled(200)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       await store.patch(name, patchOf([changed(3, 1), changed(4, 1), changed(5, 1)], 0))
       const patched = await headOf(name)
       await store.put(name, keyed([changed(7, 1)]))
@@ -118,7 +104,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
 
     it('has the version that the answer to each write told, also of writes that came at once', async () => {
       const name = await filled(130)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       const puts = Array.from({ length: 12 }, (_, index) => changed(index < 6 ? index : 500 + index, 1))
       const heads = await Promise.all([
         ...puts.map(async (text) => (await store.put(name, keyed([text]))).head),
@@ -137,7 +123,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
 
     it('is read by many at once, who ask for the same and for other pages, in either form', async () => {
       const name = await filled(700)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       await store.append(name, keyed(itemsFrom(1_000, 600)))
       await store.put(name, keyed([changed(3, 1)]))
       const expected = await readChanges(store, name, tag)
@@ -155,7 +141,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
       const name = newName()
       await store.create(name)
       await store.append(name, itemRun(['{"a":1}']))
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       await load(name, ['{"b":1}', '{"b":2}'], { isReplacement: true })
       const { version } = await headOf(name)
       await store.append(name, itemRun(['{"c":1}']))
@@ -170,9 +156,9 @@ export function describeHistory(engineName: string, engine: Engine): void {
 
     it('knows no state of another collection, of another history, or of the future', async () => {
       const [name, other] = [await filled(3), await filled(3)]
-      const [own, foreign] = [stateOf(await headOf(name)), stateOf(await headOf(other))]
+      const [own, foreign] = [await tagOf(name), await tagOf(other)]
       await store.append(name, keyed([item(3)]))
-      const now = stateOf(await headOf(name))
+      const now = await tagOf(name)
       const wrong = [
         foreign,
         { ...own, commitId: now.commitId },
@@ -190,18 +176,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
       assert.equal((await store.stateAt(name, own))?.live, 3)
     })
 
-    it('is hidden with a private collection', async () => {
-      const name = await filled(3)
-      const tag = stateOf(await headOf(name))
-      await store.setPrivate(name, true)
-      const options = { isPublicOnly: true }
-      assert.equal(await store.stateAt(name, tag, options), undefined)
-      assert.equal(await store.pageAt(name, tag, 1, options), undefined)
-      assert.equal(await store.changesSince(name, tag, 1, options), undefined)
-      assert.deepEqual(await readSnapshot(store, name, tag), itemsFrom(0, 3))
-    })
-
-    it('is hidden also from the first who asks after somebody else made the collection private', async () => {
+    it('is hidden with a private collection, also from the first who asks after somebody else made it private', async () => {
       const options = { isPublicOnly: true }
       const reads = [
         (name: string, tag: StateTag) => store.stateAt(name, tag, options),
@@ -210,7 +185,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
       ]
       for (const read of reads) {
         const name = await filled(3)
-        const tag = stateOf(await headOf(name))
+        const tag = await tagOf(name)
         const never = { ...tag, commitId: 'never' }
         await store.put(name, keyed([changed(1, 1)]))
         await store.page(name, 1, options)
@@ -218,15 +193,19 @@ export function describeHistory(engineName: string, engine: Engine): void {
         await elsewhere((again) => again.setPrivate(name, true))
         assert.equal(await read(name, never), undefined)
         assert.equal(await read(name, tag), undefined)
+        assert.deepEqual(await readSnapshot(store, name, tag), itemsFrom(0, 3))
       }
     })
 
-    it('ends with a retention of 0, and begins anew', async () => {
+    it('ends with a retention of 0, is removed then, and begins anew', async () => {
       const name = await filled(3)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
+      for (let n = 0; n < 5; n++) await store.put(name, keyed([changed(1, n)]))
       const off = await store.setRetention(name, { retentionMs: 0 })
+      for (const table of ['state', 'change', 'past'])
+        assert.deepEqual(await opened.execute(`SELECT * FROM ${table} WHERE ${opened.rowsOf(name)}`), [], table)
       await store.put(name, keyed([changed(1, 1)]))
-      const now = stateOf(await headOf(name))
+      const now = await tagOf(name)
       for (const each of [tag, stateOf(off), now])
         await assert.rejects(store.pageAt(name, each, 1), isError('state-expired'))
       await assert.rejects(store.pageAt(name, { ...now, commitId: 'never' }, 1), isError('no-state'))
@@ -239,10 +218,10 @@ export function describeHistory(engineName: string, engine: Engine): void {
 
     it('is forgotten when that is asked for, but for the present', async () => {
       const name = await filled(1_200)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       await store.delete(name, keysFrom(0, 600))
       await load(name, itemsFrom(0, 700), { isReplacement: true })
-      const before = stateOf(await headOf(name))
+      const before = await tagOf(name)
       const forgotten = await store.forget(name)
       for (const each of [tag, before]) await assert.rejects(store.stateAt(name, each), isError('state-expired'))
       assert.deepEqual(await readSnapshot(store, name, stateOf(forgotten)), itemsFrom(0, 700))
@@ -252,10 +231,10 @@ export function describeHistory(engineName: string, engine: Engine): void {
 
     it('is kept for its time from the commit that superseded a state', async () => {
       const name = await filled(3)
-      const first = stateOf(await headOf(name))
+      const first = await tagOf(name)
       await store.setRetention(name, { retentionMs: 50 })
       await store.append(name, keyed([item(3)]))
-      const last = stateOf(await headOf(name))
+      const last = await tagOf(name)
       await sleep(60)
       await assert.rejects(store.pageAt(name, first, 1), isError('state-expired'))
       assert.deepEqual(await readSnapshot(store, name, last), itemsFrom(0, 4))
@@ -275,12 +254,12 @@ export function describeHistory(engineName: string, engine: Engine): void {
         const where = opened.rowsOf(name)
         for (const [index, { version }] of heads.entries())
           await opened.ageStates((ages[index] ?? 0) * hour, `version = ${version} AND ${where}`)
-        const remover = await openAgain({ forgetEveryMs: 3 })
-        await remover.create(newName(), KEYED)
         const versions = async () =>
           (await opened.execute(`SELECT version FROM state WHERE ${where} ORDER BY version`)).flat().map(Number)
-        while ((await versions()).length === heads.length) await sleep(5)
-        await remover.close()
+        await removing(async (remover) => {
+          await remover.create(newName(), KEYED)
+          while ((await versions()).length === heads.length) await sleep(5)
+        })
         const [first, ...others] = heads.map(stateOf)
         assert.deepEqual(
           await versions(),
@@ -344,17 +323,9 @@ export function describeHistory(engineName: string, engine: Engine): void {
       }
     })
 
-    it('is removed when a shorter one is set', async () => {
-      const name = await filled(3)
-      for (let n = 0; n < 5; n++) await store.put(name, keyed([changed(1, n)]))
-      await store.setRetention(name, { retentionMs: 0 })
-      for (const table of ['state', 'change', 'past'])
-        assert.deepEqual(await opened.execute(`SELECT * FROM ${table} WHERE ${opened.rowsOf(name)}`), [], table)
-    })
-
     it('promises no long life to a state when half of what its history may take is taken', async () => {
       const name = await filled(3)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       await store.setRetention(name, { retentionMs: 3_600_000, retentionBytes: 20_000 })
       const keptMs = async () => (await store.stateAt(name, tag))?.keptMs ?? 0
       await store.put(name, keyed([item(1, `,"x":"${'y'.repeat(12_000)}"`)]))
@@ -366,7 +337,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
 
     it('goes on while a load is prepared and given up, in another process too', async () => {
       const name = await filled(800)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       const running = await store.load(name, { onConflict: 'replace' })
       await running.append(keyed([...itemsFrom(100, 300).map((_, index) => changed(100 + index, 1)), item(5_000)]))
       assert.deepEqual(await readSnapshot(store, name, tag), itemsFrom(0, 800))
@@ -382,7 +353,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
 
     it('has the first state of a collection after a load into it was given up', async () => {
       const name = await filled(0)
-      const tag = stateOf(await headOf(name))
+      const tag = await tagOf(name)
       const running = await store.load(name)
       await running.append(keyed(itemsFrom(0, 3)))
       await running.abort()
@@ -421,14 +392,4 @@ export function describeHistory(engineName: string, engine: Engine): void {
       assert.deepEqual((await store.verify()).findings, [])
     })
   })
-}
-
-/** Puts, deletes, and all of put, delete and put again, by turns. */
-function patchOf(texts: readonly string[], seed: number): ItemChanges {
-  const changes = texts.flatMap((text, index) => {
-    const key = keyOf(text)
-    return [[text], [{ key }], [text, { key }, text]][(seed + index) % 3] ?? []
-  })
-  const puts = changes.filter((change) => typeof change === 'string')
-  return { puts: keyed(puts), steps: changes.map((change) => (typeof change === 'string' ? null : change.key)) }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import type { ItemChanges, Origin } from '../../src/store/store.ts'
-import { allRefused, isError, item, itemsFrom, keyed } from './items.ts'
+import { allRefused, isError, item, itemsFrom, keyed, outcomesOf } from './items.ts'
 import { KEYED, type Subject } from './subject.ts'
 
 const URL = 'https://data.example/events'
@@ -25,6 +25,8 @@ export function describeMirrors({ store, newName, filled, headOf, check, elsewhe
       assert.deepEqual(head.origin, at(position))
       return name
     }
+    const follow = (name: string, from: string, to: string, texts: readonly string[] = [], deletes?: string[]) =>
+      store.patch(name, changes(texts, deletes), { origin: { from: at(from), to: at(to) } })
 
     it('is what a load makes of a new collection, and of one that is there', async () => {
       const name = await mirrored(3, 'a')
@@ -51,48 +53,39 @@ export function describeMirrors({ store, newName, filled, headOf, check, elsewhe
     it('is patched from one state of its origin to another, what it shows and what it holds in one commit', async () => {
       const name = await mirrored(3, 'a')
       const { version } = await headOf(name)
-      const from = changes([item(7)], ['1'])
-      const { head } = await store.patch(name, from, { origin: { from: at('a'), to: at('b') } })
+      const { head } = await follow(name, 'a', 'b', [item(7)], ['1'])
       assert.deepEqual([head.origin, head.version, head.live], [at('b'), version + 1, 3])
       assert.deepEqual(await elsewhere((again) => again.head(name)), head)
-      const refused = store.patch(name, from, { origin: { from: at('a'), to: at('c') } })
-      await assert.rejects(refused, isError('precondition-failed'))
+      await assert.rejects(follow(name, 'a', 'c', [item(7)], ['1']), isError('precondition-failed'))
       const other = { origin: { from: { url: `${URL}2`, position: 'b' }, to: at('c') } }
       await assert.rejects(store.patch(name, changes([item(9)]), other), isError('precondition-failed'))
       assert.deepEqual(await headOf(name), head)
-    })
-
-    it('goes on to a state that differs in nothing but its name', async () => {
-      const name = await mirrored(2, 'a')
-      const { head } = await store.patch(name, changes([]), { origin: { from: at('a'), to: at('b') } })
-      assert.deepEqual([head.origin, head.live], [at('b'), 2])
+      // The next state differs in nothing but its name.
+      const { head: next } = await follow(name, 'b', 'c')
+      assert.deepEqual([next.origin, next.live], [at('c'), 3])
     })
 
     it('takes versions in the order in which they were sent, without waiting for each', async () => {
       const name = await mirrored(1, '0')
-      const sent = Array.from({ length: 100 }, (_, n) =>
-        store.patch(name, changes([item(n + 1)]), { origin: { from: at(`${n}`), to: at(`${n + 1}`) } }),
-      )
+      const sent = Array.from({ length: 100 }, (_, n) => follow(name, `${n}`, `${n + 1}`, [item(n + 1)]))
       const versions = (await Promise.all(sent)).map(({ head }) => head.version)
+      const [first = 0] = versions
       assert.deepEqual(
         versions,
-        versions.toSorted((a, b) => a - b),
+        versions.map((_, n) => first + n),
       )
-      assert.equal(new Set(versions).size, 100)
       await check(name, itemsFrom(0, 101))
       assert.deepEqual((await headOf(name)).origin, at('100'))
     })
 
     it('takes nothing behind a version that is refused', async () => {
       const name = await mirrored(1, '0')
-      const steps = [changes([item(1)]), changes([], ['no such key']), changes([item(2)])]
-      const sent = steps.map((step, n) =>
-        store.patch(name, step, { origin: { from: at(`${n}`), to: at(`${n + 1}`) } }).then(
-          () => 'done',
-          (error) => error.code,
-        ),
-      )
-      assert.deepEqual(await Promise.all(sent), ['done', 'no-item', 'precondition-failed'])
+      const sent = [
+        follow(name, '0', '1', [item(1)]),
+        follow(name, '1', '2', [], ['no such key']),
+        follow(name, '2', '3', [item(2)]),
+      ]
+      assert.deepEqual(await outcomesOf(sent), ['done', 'no-item', 'precondition-failed'])
       assert.deepEqual((await headOf(name)).origin, at('1'))
       await check(name, itemsFrom(0, 2))
     })
@@ -119,17 +112,18 @@ export function describeMirrors({ store, newName, filled, headOf, check, elsewhe
 
     it('cannot be made of a collection that is none by a patch', async () => {
       const name = await filled(2)
-      const patch = store.patch(name, changes([item(9)]), { origin: { from: at('a'), to: at('b') } })
-      await assert.rejects(patch, isError('precondition-failed'))
+      await assert.rejects(follow(name, 'a', 'b', [item(9)]), isError('precondition-failed'))
       assert.equal((await headOf(name)).origin, null)
     })
 
-    it('stays one when it is hidden, its history is kept for longer, or forgotten', async () => {
+    it('stays one when it is hidden, its history is kept for longer, or forgotten; and can be dropped', async () => {
       const name = await mirrored(2, 'a')
       await store.setPrivate(name, true)
       await store.setRetention(name, { retentionMs: 60_000 })
       await store.forget(name)
       assert.deepEqual((await headOf(name)).origin, at('a'))
+      await store.drop(name)
+      assert.equal(await store.head(name), undefined)
     })
 
     it('is a collection like any other once it is detached, also for a load that had begun', async () => {
@@ -141,14 +135,7 @@ export function describeMirrors({ store, newName, filled, headOf, check, elsewhe
       await load.abort()
       await store.append(name, keyed([item(2)]))
       await check(name, itemsFrom(0, 3))
-      const late = store.patch(name, changes([item(9)]), { origin: { from: at('a'), to: at('b') } })
-      await assert.rejects(late, isError('precondition-failed'))
-    })
-
-    it('can be dropped', async () => {
-      const name = await mirrored(2, 'a')
-      await store.drop(name)
-      assert.equal(await store.head(name), undefined)
+      await assert.rejects(follow(name, 'a', 'b', [item(9)]), isError('precondition-failed'))
     })
 
     it('can be without a key', async () => {

@@ -16,7 +16,7 @@ import { QUIRE_SIZE } from '../../src/store/positions.ts'
 import type { Created, Head, ItemChanges, ItemConditions, Once, Patched, Store } from '../../src/store/store.ts'
 import { newSeed } from '../faults/command.ts'
 import { changed, isError, itemsFrom, keyed } from './items.ts'
-import { applyChanges, keyOf, readChanges, readSnapshot, walk } from './past-reading.ts'
+import { applyChanges, keyOf, patchOf, readChanges, readSnapshot, walk } from './past-reading.ts'
 import {
   packedTextsOf,
   pagesOf,
@@ -447,16 +447,6 @@ type Outcome = Head | Created | Patched | undefined
 function collectionOf(outcome: Outcome): number | undefined {
   if (outcome === undefined) return undefined
   return 'head' in outcome ? outcome.head.id : outcome.id
-}
-
-/** Puts, deletes, and all of put, delete and put again, by turns. */
-function patchOf(texts: readonly string[], seed: number): ItemChanges {
-  const changes = texts.flatMap((text, index) => {
-    const kinds = [[text], [keyOf(text)], [text, keyOf(text), text]][(seed + index) % 3] ?? []
-    return kinds.map((each) => (each === text ? { text } : { key: each }))
-  })
-  const puts = changes.flatMap(({ text }) => (text === undefined ? [] : [text]))
-  return { puts: keyed(puts), steps: changes.map(({ key }) => key ?? null) }
 }
 
 function applying({ puts, steps }: ItemChanges, { appended, replaced, deleted }: Patched): Done['apply'] {

@@ -26,16 +26,6 @@ export function describeRepeats(subject: Subject): void {
       }
     })
 
-    it('is refused with something else in it, and then writes nothing', async () => {
-      const name = await filled(0)
-      const once = newOnce()
-      const first = await store.append(name, keyed([item(1)]), { once })
-      const other = store.append(name, keyed([item(2)]), { once: { ...once, digest: 'b' } })
-      await assert.rejects(other, isError('request-differs'))
-      assert.deepEqual(await store.append(name, keyed([item(1)]), { once }), first)
-      await check(name, [item(1)])
-    })
-
     it('was not remembered if it was refused, which leaves its key free for another', async () => {
       const name = await filled(3)
       const { key } = newOnce()

@@ -165,17 +165,19 @@ export function describeWrites(subject: Subject): void {
   describe('a patch', () => {
     const puts = (...texts: string[]) => ({ puts: keyed(texts), steps: texts.map(() => null) })
 
-    it('of a certain state is refused once anything has changed, and changes nothing', async () => {
+    it('of a certain state, or a drop, is refused once anything has changed, and changes nothing', async () => {
       const name = await filled(3)
       for (const change of [
         () => store.append(name, keyed([item(3)])),
+        () => store.put(name, keyed([changed(3, 1)])),
         () => store.remove(name, '3'),
         () => store.setPrivate(name, true),
         () => load(name, itemsFrom(0, 3), { isReplacement: true }),
       ]) {
         const state = await headOf(name)
         await change()
-        await assert.rejects(store.patch(name, puts(changed(1, 1)), { state }), isError('precondition-failed'))
+        const calls = [store.patch(name, puts(changed(1, 1)), { state }), store.drop(name, state)]
+        await allRefused('precondition-failed', calls)
       }
       await check(name, itemsFrom(0, 3))
       const state = await headOf(name)

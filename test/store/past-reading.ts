@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { lastPage } from '../../src/contract/page.ts'
 import type { StateTag } from '../../src/contract/state-tag.ts'
-import type { PastRead, Store } from '../../src/store/store.ts'
+import type { ItemChanges, PastRead, Store } from '../../src/store/store.ts'
+import { keyed } from './items.ts'
 import { textsOf } from './store-reading.ts'
 
 type ReadPage = (page: number) => Promise<PastRead | undefined>
@@ -54,3 +55,13 @@ export function applyChanges(texts: readonly string[], changes: readonly string[
 }
 
 export const keyOf = (text: string): string => String(JSON.parse(text).id)
+
+/** Puts, deletes, and all of put, delete and put again, by turns. */
+export function patchOf(texts: readonly string[], seed: number): ItemChanges {
+  const changes = texts.flatMap((text, index) => {
+    const key = keyOf(text)
+    return [[text], [{ key }], [text, { key }, text]][(seed + index) % 3] ?? []
+  })
+  const puts = changes.filter((change) => typeof change === 'string')
+  return { puts: keyed(puts), steps: changes.map((change) => (typeof change === 'string' ? null : change.key)) }
+}

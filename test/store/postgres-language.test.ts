@@ -6,11 +6,12 @@ import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest, runSql } from './postgres-engine.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import { pagesOf, readItems, readPageTexts } from './store-reading.ts'
+import { newSubject } from './subject.ts'
 
 describe('a PostgreSQL whose messages are German', () => {
   let server: PostgresServer
   let engine: PostgresUnderTest
-  let names = 0
+  const { filled } = newSubject(() => engine)
 
   before(async () => {
     server = await startGermanPostgres()
@@ -20,13 +21,6 @@ describe('a PostgreSQL whose messages are German', () => {
     await engine?.remove()
     await server?.stop()
   })
-
-  const begin = async (): Promise<string> => {
-    const name = `events-${++names}`
-    await engine.store.create(name, { keyField: 'id' })
-    await engine.store.append(name, keyed(itemsFrom(0, 3)))
-    return name
-  }
 
   it('calls an error FEHLER', async () => {
     await assert.rejects(runSql(server.url, '', 'SELECT 1 / 0'), { severity: 'FEHLER', code: '22012' })
@@ -58,7 +52,7 @@ describe('a PostgreSQL whose messages are German', () => {
   }
 
   it('has undone a write whose commit breaks a constraint', async (t) => {
-    const name = await begin()
+    const name = await filled(3)
     await atCommit(t, `RAISE check_violation`)
     await assert.rejects(engine.store.append(name, keyed([item(10)])), isError('unsupported'))
     assert.deepEqual(await readItems(engine.store, name), itemsFrom(0, 3))
@@ -70,7 +64,7 @@ describe('a PostgreSQL whose messages are German', () => {
     ['that its session ends', 'PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60)'],
   ] as const)
     it(`leaves the outcome of a write unknown when it answers to the commit ${happening}`, async (t) => {
-      const name = await begin()
+      const name = await filled(3)
       await atCommit(t, action)
       await assert.rejects(engine.store.append(name, keyed([item(10)])), isError('outcome-unknown'))
     })

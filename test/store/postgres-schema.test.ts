@@ -8,7 +8,6 @@ import fc from 'fast-check'
 import { itemRun } from '../../src/items/item-run.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { readDatabaseLabel } from '../../src/store/postgres/server/database-label.ts'
-import { freePort } from './free-port.ts'
 import { isError } from './items.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
@@ -120,10 +119,6 @@ describe('a store in a PostgreSQL database', () => {
       }
       await refuses(withParameter(serverUrl(), 'sslmode', 'verify-ca'), 'not-a-store', /sslrootcert/)
     })
-  })
-
-  it('that cannot be reached says so at once', async () => {
-    await refuses(otherUrl({ port: String(await freePort()) }), 'unavailable', /ECONNREFUSED.*server is running/)
   })
 
   it('never shows the password', async () => {

@@ -270,11 +270,4 @@ describe('the statements of a store in Citus', { skip: NO_CITUS }, () => {
       await planner.query(`SELECT undistribute_table('${planner.schema}.${table}')`)
     assert.deepEqual(await findOthers(), hotNames)
   })
-
-  it('are found out where a table is distributed by something else', async () => {
-    const { schema, query } = planner
-    await query(`SELECT undistribute_table('${schema}.tail')`)
-    await query(`SELECT create_distributed_table('${schema}.tail', 'generation_id', colocate_with => 'none')`)
-    assert.equal(await placementOf('tail'), 'by generation_id, away from the heads')
-  })
 })

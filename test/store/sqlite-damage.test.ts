@@ -76,10 +76,13 @@ const TAIL = `WHERE position = ${TAIL_ITEM} AND ${EVENTS}`
 const KEY = `WHERE key = '7' AND ${EVENTS}`
 const FIRST_REAM = `DELETE FROM ream WHERE number = 0 AND ${EVENTS};`
 const ALIEN_REAM = `UPDATE ream SET collection_id = (SELECT id FROM head ${HEAD}) WHERE number = 0`
+const SECOND_AS_FIRST = `${FIRST_REAM} UPDATE ream SET number = 0 WHERE number = 1 AND ${EVENTS}`
+const WRONG_HOLES = `UPDATE hole SET gone = gone + 1 WHERE ${EVENTS}`
 const NO_REAM = `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 1 AND ${EVENTS}`
 
 const TAIL_CALLS = [page(4), itemOf(String(TAIL_ITEM)), sealTail]
 const GAP = /tail has 38 items in the place of 39|\d, in the tail, is missing/
+const LIVE_IN_HEAD = new RegExp(`The head says ${LIVE}`)
 const WRONG_KEY = /The key "7" does not match its checksum/
 // In its own place, as a flipped bit would leave it: it sorts right before the next one.
 const OTHER_KEY = [itemOf('7'), put('{"id":7,"x":0}'), append('{"id":"69x"}')]
@@ -91,25 +94,14 @@ const DAMAGES: readonly Damage[] = [
     [...TAIL_CALLS, loadAndSealTail],
     new RegExp(`${TAIL_ITEM}, in the tail, does not`),
   ],
-  [
-    'a missing item',
-    `DELETE FROM tail ${TAIL}`,
-    [...TAIL_CALLS, remove(String(TAIL_ITEM))],
-    GAP,
-    new RegExp(`The head says ${LIVE}`),
-  ],
+  ['a missing item', `DELETE FROM tail ${TAIL}`, [...TAIL_CALLS, remove(String(TAIL_ITEM))], GAP, LIVE_IN_HEAD],
   ['a count', `UPDATE head SET live = live + 1 ${HEAD}`, [head], /The head of "events" does not match/],
   ['privacy', `UPDATE head SET private = 1 - private ${HEAD}`, [publicPage], /The head of "events" does not match/],
   ['a name', `UPDATE head SET name = 'event3' ${HEAD}`, [head], /The head of "event3" does not match its checksum/],
   ['a missing head', `DELETE FROM head ${HEAD}`, [head, collections], /"head" has 1 rows in the place of 2/],
   ['where a key leads', `UPDATE key SET position = 8 ${KEY}`, [itemOf('7'), remove('7')], WRONG_KEY],
   ['another key', `UPDATE key SET key = '69x' ${KEY}`, OTHER_KEY, /The key "69x" does not match its checksum/],
-  [
-    'hole counts',
-    `UPDATE hole SET gone = gone + 1 WHERE ${EVENTS}`,
-    [page(3), remove('8')],
-    /level \d, block 0 does not match/,
-  ],
+  ['hole counts', WRONG_HOLES, [page(3), remove('8')], /level \d, block 0 does not match/],
   [
     'a missing hole count',
     `DELETE FROM hole WHERE level = 0 AND block = 0 AND ${EVENTS}`,
@@ -117,12 +109,7 @@ const DAMAGES: readonly Damage[] = [
     /hole counts do not add up/,
     /The hole count of level 0, block 0 is missing/,
   ],
-  [
-    'the bytes of a ream',
-    NO_REAM,
-    [page(2), zippedPage, put('{"id":700,"x":0}')],
-    /Ream 1 does not match its checksum/,
-  ],
+  ['bytes of a ream', NO_REAM, [page(2), zippedPage, put('{"id":700,"x":0}')], /Ream 1 does not match its checksum/],
   [
     'the lengths of quires',
     `UPDATE ream SET quires = zeroblob(length(quires)) WHERE number = 1 AND ${EVENTS}`,
@@ -135,12 +122,7 @@ const DAMAGES: readonly Damage[] = [
     [page(4), itemOf(String(TAIL_START - 1)), put(`{"id":${TAIL_START - 1},"x":0}`), sealTail, loadAndSealTail],
     /Ream 3 does not match its checksum/,
   ],
-  [
-    'a ream in the place of another',
-    `${FIRST_REAM} UPDATE ream SET number = 0 WHERE number = 1 AND ${EVENTS}`,
-    [page(1)],
-    /Ream 0 does not match/,
-  ],
+  ['a ream in the place of another', SECOND_AS_FIRST, [page(1)], /Ream 0 does not match/],
   ['a ream of another collection', `${FIRST_REAM} ${ALIEN_REAM}`, [page(1)], /Ream 0 does not match its checksum/],
   ['scopes of a token', `UPDATE token SET scopes = '["admin"]'`, [token], /The token "ci" does not match its checksum/],
   ['the hash of a token', "UPDATE token SET hash = 'c0'", [token], /The token "ci" does not match its checksum/],

@@ -68,8 +68,11 @@ export function newSubject(opened: () => StoreUnderTest) {
       return (await store.item(name, String(key)))?.item?.tag ?? assert.fail(`no item ${key}`)
     },
     /** Opens the data again, as another process or after a restart, and closes it at the end. */
-    async elsewhere<T>(use: (again: Store) => Promise<T>): Promise<T> {
-      const again = await opened().openAgain()
+    async elsewhere<T>(
+      use: (again: Store) => Promise<T>,
+      options?: Parameters<StoreUnderTest['openAgain']>[0],
+    ): Promise<T> {
+      const again = await opened().openAgain(options)
       return use(again).finally(() => again.close())
     },
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -7,8 +7,9 @@ import { createConnection } from 'mysql2/promise'
 import { openMysqlTable } from '../../src/tables/mysql.ts'
 import type { RowsChoice, Table } from '../../src/tables/table.ts'
 import { storedLines } from '../cli/items.ts'
-import { type CliResult, runInside, temporaryFilesOf, workDirectory } from '../cli/run-cli.ts'
+import { type CliResult, runInside, workDirectory } from '../cli/run-cli.ts'
 import { lackOf, MARIADB } from '../faults/needs.ts'
+import { importing, inOrder, itRefuses, query, quotedNames, valuesOf, type Wrong } from './importing.ts'
 import { MariadbServer } from './mariadb-server.ts'
 
 /** In a URL it has to be encoded, in an option file quoted. */
@@ -103,40 +104,11 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
   const sql = (...statements: string[]) => server.run('USE shop', ...statements)
   const url = (rest = 'shop', user = 'reader@') => `mysql://${user}127.0.0.1:${server.port}/${rest}`
 
-  /** Whatever is said, it is not the password. */
-  const runIn = async (
-    directory: string,
-    words: readonly string[],
-    variables: Readonly<Record<string, string>> = { MYSQL_PWD: PASSWORD },
-  ): Promise<CliResult> => {
-    const result = await runInside(words, { in: directory, variables: { HOME: directory, ...variables } })
-    for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), 'wrong-and-secret'])
-      assert.ok(!`${result.stdout}${result.stderr}`.includes(secret), result.stderr)
-    return result
-  }
-  /** @HERE in a URL is where the server is. */
-  const imports = async (t: TestContext, ...given: string[]) => {
-    const directory = workDirectory(t)
-    const words = given.map((word) => word.replace('@HERE', `@127.0.0.1:${server.port}`))
-    const from = words.includes('--from') ? [] : ['--from', url()]
-    return { directory, ...(await runIn(directory, ['import', 'events', ...from, ...words])) }
-  }
-  /** What was imported, where that went well. */
-  const imported = async (t: TestContext, ...words: string[]): Promise<string> => {
-    const { directory, status, stderr } = await imports(t, ...words)
-    assert.deepEqual([stderr, status], ['', 0])
-    return storedLines(directory, 'events')
-  }
-  /** What was said, where nothing was imported and nothing is left. */
-  const refused = async (t: TestContext, ...words: string[]): Promise<CliResult> => {
-    const { directory, ...result } = await imports(t, ...words)
-    assertNothingImported(directory)
-    return result
-  }
-  const assertNothingImported = (directory: string): void => {
-    assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
-    assert.ok(!existsSync(join(directory, 'reams.db')))
-  }
+  const { runIn, imports, imported, refused } = importing({
+    from: () => ['--from', url()],
+    variables: () => ({ MYSQL_PWD: PASSWORD }),
+    secrets: () => [PASSWORD, encodeURIComponent(PASSWORD), 'wrong-and-secret'],
+  })
   const open = (choice: RowsChoice, signal = new AbortController().signal): Promise<Table> => {
     const address = `mysql://root@localhost/shop?socket=${server.socketPath}`
     return openMysqlTable(address, 'the shop', choice, signal)
@@ -154,7 +126,7 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
 
   describe('have every type', () => {
     const columns = Object.entries(TYPES)
-    const quoted = (name: string) => `\`${name.replaceAll('`', '``')}\``
+    const names = quotedNames(Object.keys(TYPES), '`')
     const fields = columns.map(([name, [, , json]]) => `${JSON.stringify(name)}:${json}`)
     const nothing = columns.map(([name]) => `${JSON.stringify(name)}:null`)
     const lines = [`{"id":1,${fields.join(',')},"made":2}`, `{"id":2,${nothing.join(',')},"made":4}`]
@@ -162,8 +134,8 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
     before(async () => {
       await sql(
         "SET sql_mode = '', check_constraint_checks = 0, time_zone = '+00:00'",
-        `CREATE TABLE types (id INT PRIMARY KEY, ${columns.map(([name, [type]]) => `${quoted(name)} ${type}`).join(', ')}, made INT AS (id * 2))`,
-        `INSERT INTO types (id, ${columns.map(([name]) => quoted(name)).join(', ')}) VALUES (1, ${columns.map(([, [, value]]) => value).join(', ')})`,
+        `CREATE TABLE types (id INT PRIMARY KEY, ${columns.map(([name, [type]]) => `${quotedNames([name], '`')} ${type}`).join(', ')}, made INT AS (id * 2))`,
+        `INSERT INTO types (id, ${names}) VALUES (1, ${columns.map(([, [, value]]) => value).join(', ')})`,
         'INSERT INTO types (id) VALUES (2)',
         // Whatever the server has set for all.
         "SET GLOBAL time_zone = '+05:00', GLOBAL sql_mode = 'ANSI_QUOTES,PAD_CHAR_TO_FULL_LENGTH', GLOBAL sql_select_limit = 1, GLOBAL character_set_server = latin1, GLOBAL autocommit = 0",
@@ -180,9 +152,9 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
     })
 
     it('in a query, with an order or without', async (t) => {
-      const query = 'SELECT * FROM types ORDER BY id DESC LIMIT 5'
-      assert.deepEqual((await imported(t, '--query', query)).split('\n'), [...lines.toReversed(), ''])
-      assert.deepEqual((await imported(t, '--query', query, '--order', '"id"')).split('\n'), [...lines, ''])
+      const latest = query('SELECT * FROM types ORDER BY id DESC LIMIT 5')
+      assert.deepEqual((await imported(t, ...latest)).split('\n'), [...lines.toReversed(), ''])
+      assert.deepEqual((await imported(t, ...latest, '--order', '"id"')).split('\n'), [...lines, ''])
     })
 
     it('that an expression can have', async (t) => {
@@ -314,7 +286,7 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
         'INSERT INTO accounts VALUES (1, 100), (2, 100), (3, 100), (4, 100)',
         'CREATE VIEW slow AS SELECT *, IF(id = 2, SLEEP(0.5), 0) AS s FROM accounts',
       )
-      const importing = imported(t, '--table', 'slow', '--order', 'id')
+      const slow = imported(t, '--table', 'slow', '--order', 'id')
       await untilReader('User sleep')
       await sql(
         'START TRANSACTION',
@@ -323,11 +295,7 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
         'INSERT INTO accounts VALUES (5, 300)',
         'COMMIT',
       )
-      const amounts = (await importing)
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line).amount)
-      assert.deepEqual(amounts, [100, 100, 100, 100])
+      assert.deepEqual(valuesOf(await slow, 'amount'), [100, 100, 100, 100])
     })
 
     it('that a TRUNCATE has to wait for', async () => {
@@ -347,7 +315,7 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
       await sql('CREATE TABLE altered (id INT PRIMARY KEY, a INT)', 'INSERT INTO altered VALUES (1, 2)')
       await using table = await open({ table: 'altered' })
       await sql('ALTER TABLE altered ADD b INT FIRST')
-      await assert.rejects(readAll(table), {
+      await assert.rejects(Array.fromAsync(table.rows()), {
         name: 'TableError',
         message: 'altered in the shop: its columns were changed a moment ago. Try again.',
       })
@@ -434,159 +402,93 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
   })
 
   describe('are refused', () => {
-    /** By the status that they end with. */
-    const wrong: Readonly<Record<number, Readonly<Record<string, readonly [words: string[], says: RegExp]>>>> = {
-      2: {
-        'of no such table': [
-          ['--table', 'Events'],
-          /There is no table Events in mysql:\/\/reader@.* There are .*events/,
-        ],
-        'of no such table elsewhere': [
-          ['--table', 'shop.nope'],
-          /There is no table shop\.nope in .*\. There are .*shop\.events/,
-        ],
-        'of a name that is none': [['--table', 'a`b'], /Invalid name of a table: a`b/],
-        'with a column whose name the driver does not take': [
-          ['--query', 'SELECT 1 AS `__proto__`'],
-          /__proto__.*\. Give the column another name with --query/,
-        ],
-        'with no such key': [
-          ['--table', 'events', '--key', 'ID'],
-          /has no column "ID" for the key\. There are id, title\./,
-        ],
-        'in an order of no such column': [
-          ['--table', 'events', '--order', 'x'],
-          /Unknown column 'x' in .*\. Check the names of columns\. There are id, title\./,
-        ],
-        'in an order that is none': [
-          ['--query', 'SELECT * FROM events', '--order', 'id,'],
-          /syntax error at the end\. Check --order/,
-        ],
-        'in an order that leaves out rows': [
-          ['--table', 'events', '--order', 'id LIMIT 1 OFFSET 3'],
-          /syntax error.*\. Check --order/,
-        ],
-        'in an order with a second statement': [
-          ['--table', 'events', '--order', 'id; SELECT 1'],
-          /syntax error near 'SELECT 1'\. Check --order/,
-        ],
-        'of no such column in a query': [
-          ['--query', 'SELECT nope FROM events'],
-          /Unknown column 'nope'.* Check the names of columns\.\n/,
-        ],
-        'of two statements': [
-          ['--query', 'SELECT 1; DROP TABLE events'],
+    const from = (rest: string, table = 'events') => ['--from', `mysql://${rest}`, '--table', table]
+    const here = (user: string, rest: string, table?: string) => from(`${user}@127.0.0.1:${server.port}/${rest}`, table)
+    const wrong: Wrong = {
+      2: [
+        [['--table', 'Events'], /There is no table Events in mysql:\/\/reader@.* There are .*events/],
+        [['--table', 'shop.nope'], /There is no table shop\.nope in .*\. There are .*shop\.events/],
+        [['--table', 'a`b'], /Invalid name of a table: a`b/],
+        [query('SELECT 1 AS `__proto__`'), /__proto__.*\. Give the column another name with --query/],
+        [inOrder('x'), /Unknown column 'x' in .*\. Check the names of columns\. There are id, title\./],
+        [query('SELECT * FROM events', '--order', 'id,'), /syntax error at the end\. Check --order/],
+        [inOrder('id LIMIT 1 OFFSET 3'), /syntax error.*\. Check --order/],
+        [inOrder('id; SELECT 1'), /syntax error near 'SELECT 1'\. Check --order/],
+        [query('SELECT nope FROM events'), /Unknown column 'nope'.* Check the names of columns\.\n/],
+        [
+          query('SELECT 1; DROP TABLE events'),
           /syntax error near '; DROP TABLE events'\. Check the query; it has to be one SELECT\. Nothing can follow its semicolon/,
         ],
-        'of statements behind a bracket': [
-          ['--query', 'SELECT 1) AS q; DROP TABLE events; SELECT * FROM (SELECT 1'],
-          /one SELECT/,
-        ],
-        'of a statement that writes': [['--query', 'DELETE FROM events'], /one SELECT/],
-        'of a statement with a parameter': [['--query', 'SELECT ?'], /one SELECT/],
-        'of a function that writes': [
-          ['--query', 'SELECT write_one() FROM events'],
+        [query('SELECT 1) AS q; DROP TABLE events; SELECT * FROM (SELECT 1'), /one SELECT/],
+        [query('DELETE FROM events'), /one SELECT/],
+        [query('SELECT ?'), /one SELECT/],
+        [
+          query('SELECT write_one() FROM events'),
           /READ ONLY transaction\. Only what changes nothing is run: give a query that reads\./,
         ],
-        'of a function that writes while the query is looked at': [
-          ['--query', 'SELECT * FROM (SELECT write_one() AS x LIMIT 1) AS w'],
+        // It writes while the query is looked at.
+        [
+          query('SELECT * FROM (SELECT write_one() AS x LIMIT 1) AS w'),
           /READ ONLY transaction\. Only what changes nothing is run/,
         ],
-        'of a query with rows where there can be one': [
-          ['--query', 'SELECT (SELECT id FROM events) AS id'],
-          /Subquery returns more than 1 row\. Correct the query\./,
-        ],
-        'with two columns of one name': [
-          ['--query', 'SELECT a.id, b.id FROM events a, events b'],
+        [query('SELECT (SELECT id FROM events) AS id'), /Subquery returns more than 1 row\. Correct the query\./],
+        [
+          query('SELECT a.id, b.id FROM events a, events b'),
           /the query in .* has two columns named "id": give each a name of its own with AS\./,
         ],
-        'of no such database': [
-          ['--from', 'mysql://chief@HERE/nope', '--table', 'events'],
-          /Unknown database 'nope'\. Check the name of the database/,
-        ],
-        'without a database': [
-          ['--from', 'mysql://reader@HERE/', '--table', 'events'],
-          /No database selected\. Name the database: at the end of the URL, or as in --table database\.table\./,
-        ],
-        'with a URL that cannot be read': [
-          ['--from', 'mysql://reader:wrong-and-secret%ZZ@host/shop', '--table', 'events'],
-          /Invalid URL of the database: it cannot be parsed/,
-        ],
-        'with a parameter that nobody knows': [
-          ['--from', 'mysql://reader@HERE/shop?sslmode=require', '--table', 'events'],
-          /Unknown parameter "sslmode" .*: there are socket, ssl-mode/,
-        ],
-        'with no such way of TLS': [
-          ['--from', 'mysql://reader@HERE/shop?ssl-mode=require', '--table', 'events'],
+        [from('reader:wrong-and-secret%ZZ@host/shop'), /Invalid URL of the database: it cannot be parsed/],
+        [from('reader@host/shop?sslmode=require'), /Unknown parameter "sslmode" .*: there are socket, ssl-mode/],
+        [
+          from('reader@host/shop?ssl-mode=require'),
           /Invalid ssl-mode=require: expected one of DISABLED, PREFERRED, REQUIRED/,
         ],
-        'with a name to verify, and no name': [
-          ['--from', 'mysql://reader@HERE/shop?ssl-mode=VERIFY_IDENTITY', '--table', 'events'],
-          /give the name of the host, not its address/,
-        ],
-      },
-      1: {
-        'with a key that is null': [
-          ['--query', 'SELECT 1 AS id UNION ALL SELECT NULL', '--key', 'id'],
-          /the query in .*, row 2: the key field "id" is null/,
-        ],
-        'with a key that is there twice': [
-          ['--query', 'SELECT seq DIV 2 AS id FROM seq_2_to_9', '--key', 'id'],
-          /, row 2: row 1 has the key "1" too;/,
-        ],
-        'with a row above the limit': [
-          ['--query', "SELECT seq AS id, REPEAT('x', seq * 100000) AS x FROM seq_1_to_5"],
-          /, row 3: the item has .* bytes, the limit is 262,144.*`\{"id":3,/,
-        ],
-        'with a value that cannot be': [
-          ['--query', 'SELECT CAST(1000 - seq AS UNSIGNED) * EXP(IF(seq = 900, 800, 0)) AS n FROM seq_1_to_999'],
+        [from('reader@127.0.0.1/shop?ssl-mode=VERIFY_IDENTITY'), /give the name of the host, not its address/],
+      ],
+      1: [
+        [
+          query('SELECT CAST(1000 - seq AS UNSIGNED) * EXP(IF(seq = 900, 800, 0)) AS n FROM seq_1_to_999'),
           /DOUBLE value is out of range in .*A value of a row is at fault/,
         ],
-      },
-      3: {
-        'of a user without rights': [
-          ['--from', 'mysql://stranger@HERE/', '--table', 'shop.events'],
-          /SELECT command denied.* GRANT SELECT ON/,
-        ],
-        'of a user without rights to the database': [
-          ['--from', 'mysql://stranger@HERE/shop', '--table', 'events'],
-          /Access denied.* GRANT SELECT ON/,
-        ],
-        'of no such user': [
-          ['--from', 'mysql://nope@HERE/shop', '--table', 'events'],
-          /Access denied.*Check the user and the password, which is read from the URL, ~\/\.my\.cnf or MYSQL_PWD\./,
-        ],
-        'with a wrong password': [
-          ['--from', 'mysql://reader:wrong-and-secret@HERE/shop', '--table', 'events'],
-          /events in mysql:\/\/reader@127.*Access denied.*Check the user and the password/,
-        ],
-        'of no such host': [
-          ['--from', 'mysql://reader@nope.invalid/shop', '--table', 'events'],
-          /There is no host of this name/,
-        ],
-        'where nothing listens': [
-          ['--from', 'mysql://reader@127.0.0.1:1/shop', '--table', 'events'],
-          /ECONNREFUSED.*Nothing listens there/,
-        ],
-        'by a socket that is not there': [
-          ['--from', 'mysql://reader@/shop?socket=/nowhere/socket', '--table', 'events'],
-          /ENOENT.*Nothing listens there/,
-        ],
-      },
+      ],
+      3: [
+        [from('reader@nope.invalid/shop'), /There is no host of this name/],
+        [from('reader@127.0.0.1:1/shop'), /ECONNREFUSED.*Nothing listens there/],
+        [from('reader@/shop?socket=/nowhere/socket'), /ENOENT.*Nothing listens there/],
+      ],
     }
     before(() =>
       sql(
         'CREATE FUNCTION write_one() RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO shop.events VALUES (0, 0); RETURN 1; END',
       ),
     )
-    for (const [status, cases] of Object.entries(wrong))
-      for (const [title, [words, says]] of Object.entries(cases))
-        it(title, async (t) => {
-          const result = await refused(t, ...words)
-          assert.match(result.stderr, says)
-          assert.equal(result.status, Number(status))
-          assert.equal((await sql('SELECT COUNT(*) AS count FROM events'))[0]?.['count'], 1234)
-        })
+    itRefuses(wrong, refused, async () => Number((await sql('SELECT COUNT(*) AS count FROM events'))[0]?.['count']))
+
+    it('by the server', async (t) => {
+      for (const [words, status, says] of [
+        [here('chief', 'nope'), 2, /Unknown database 'nope'\. Check the name of the database/],
+        [
+          here('reader', ''),
+          2,
+          /No database selected\. Name the database: at the end of the URL, or as in --table database\.table\./,
+        ],
+        [here('stranger', '', 'shop.events'), 3, /SELECT command denied.* GRANT SELECT ON/],
+        [here('stranger', 'shop'), 3, /Access denied.* GRANT SELECT ON/],
+        [
+          here('nope', 'shop'),
+          3,
+          /Access denied.*Check the user and the password, which is read from the URL, ~\/\.my\.cnf or MYSQL_PWD\./,
+        ],
+        [
+          here('reader:wrong-and-secret', 'shop'),
+          3,
+          /events in mysql:\/\/reader@127.*Access denied.*Check the user and the password/,
+        ],
+      ] as const) {
+        const result = await refused(t, ...words)
+        assert.match(result.stderr, says)
+        assert.equal(result.status, status)
+      }
+    })
 
     it('with a port that is none', async (t) => {
       const words = ['import', 'events', '--from', 'mysql://reader@host/shop', '--table', 'events']
@@ -621,21 +523,21 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
   })
 
   describe('are not imported at all when the source goes away in the middle', () => {
-    const query = 'SELECT seq AS id, IF(seq = 30000, SLEEP(60), 0) AS s FROM seq_1_to_100000'
+    const slow = query('SELECT seq AS id, IF(seq = 30000, SLEEP(60), 0) AS s FROM seq_1_to_100000')
 
     it('because somebody ended the connection', async (t) => {
-      const importing = refused(t, '--query', query)
+      const reading = refused(t, ...slow)
       await sql(`KILL ${await untilReader('User sleep')}`)
-      const { status, stderr } = await importing
+      const { status, stderr } = await reading
       assert.match(stderr, /the query in .* Try again\. Nothing was imported\.\n$/)
       assert.equal(status, 3)
     })
 
     it('because the server was killed', async (t) => {
-      const importing = refused(t, '--query', query)
+      const reading = refused(t, ...slow)
       await untilReader('User sleep')
       await server.kill()
-      const { status, stderr } = await importing
+      const { status, stderr } = await reading
       assert.match(stderr, /The connection was lost\. Try again\. Nothing was imported\.\n$/)
       assert.equal(status, 3)
     })
@@ -644,8 +546,4 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
 
 function linesIn(chunk: Uint8Array): number {
   return Buffer.from(chunk).toString('latin1').split('\n').length - 1
-}
-
-async function readAll(table: Table): Promise<void> {
-  for await (const _ of table.rows());
 }
