@@ -54,8 +54,8 @@ const NAMES = [
 
 const TEXTS = [
   '\u202eabc\u202d def \u2066ghi\u2069',
-  'x'.repeat(20_000),
-  'two words '.repeat(2_000),
+  'x'.repeat(5_000),
+  'two words '.repeat(500),
   '\ud83d\ude00'.repeat(1000),
   '\ud800',
   '\u0000\u0001\u001b[31mred',
