@@ -49,7 +49,7 @@ const NAMES = [
   '\u202egnirts',
   '\ud800',
   '\n',
-  'x'.repeat(3000),
+  'x'.repeat(1000),
 ]
 
 const TEXTS = [

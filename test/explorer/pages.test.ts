@@ -453,16 +453,16 @@ describe('hostile items', () => {
   })
 
   it('that are nested deep are not mostly blanks', () => {
-    const page = itemPage(`{"id":1,"deep":${'['.repeat(500)}${'1,'.repeat(90_000)}1${']'.repeat(500)}}`)
+    const page = itemPage(`{"id":1,"deep":${'['.repeat(500)}${'1,'.repeat(9_000)}1${']'.repeat(500)}}`)
     assert.match(page, /\n {80}1,\n {80}1,/)
     assert.doesNotMatch(page, / {81}/)
   })
 
   it('do not make a page of hundreds of megabytes', () => {
     const filler = '<'.repeat(300_000)
-    const heavy = Array.from({ length: 40 }, (_, place) => `{"id":${place},"filler":"${filler}"}`)
+    const heavy = Array.from({ length: 20 }, (_, place) => `{"id":${place},"filler":"${filler}"}`)
     const page = pageOf(heavy)
-    assert.equal(rowsOf(page), 40)
+    assert.equal(rowsOf(page), 20)
     assert.ok(page.length < 1_000_000, String(page.length))
     const item = itemPage(heavy[7] ?? '')
     assert.match(item, /The rest is not shown here; the raw JSON has all of it\./)

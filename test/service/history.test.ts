@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import { keyed } from '../store/items.ts'
+import { fillAnew, interposed, replaceAll } from './altered-store.ts'
 import {
   BASE,
   BROWSER,
   type EnvelopeJson,
   envelopeOf,
   fill,
-  interposed,
-  KEYED,
   numbered,
   type OpenService,
   problemOf,
@@ -56,10 +56,8 @@ const service = sharedService(async (store) => {
 /** The service with a new collection `news`, which a test may change. */
 async function withNews(count: number, settings: Partial<CollectionSettings> = {}) {
   const { store, get, again } = service()
-  if ((await store.head('news')) !== undefined) await store.drop('news')
-  await fill(store, 'news', numbered(count), settings)
-  const append = (texts: readonly string[]) =>
-    store.append('news', itemRun(texts, settings.keyField === null ? {} : KEYED))
+  await fillAnew(store, 'news', numbered(count), settings)
+  const append = (texts: readonly string[]) => store.append('news', itemRun(texts, { keyField: 'id', ...settings }))
   const version = async () => (await store.head('news'))?.version ?? assert.fail()
   return { store, get, again, append, version, snapshot: await snapshotOf(get, '/news') }
 }
@@ -67,8 +65,8 @@ async function withNews(count: number, settings: Partial<CollectionSettings> = {
 /** Some of everything that can happen to a collection. */
 async function change(store: Store): Promise<void> {
   await store.remove('news', '7')
-  await store.put('news', itemRun(['{"id":3,"x":1}'], KEYED))
-  await store.append('news', itemRun(numbered(2, 5000), KEYED))
+  await store.put('news', keyed(['{"id":3,"x":1}']))
+  await store.append('news', keyed(numbered(2, 5000)))
 }
 
 describe('a snapshot', () => {
@@ -117,9 +115,7 @@ describe('a snapshot', () => {
 
   it('is of the new items only, after all was replaced, while the one before stays', async () => {
     const { store, get, snapshot } = await withNews(600)
-    const load = await store.load('news', { isReplacement: true })
-    await load.append(itemRun(['{"id":"new"}'], KEYED))
-    await load.commit()
+    await replaceAll(store, 'news', ['{"id":"new"}'])
     assert.deepEqual(await walk(get, await snapshotOf(get, '/news')), [{ id: 'new' }])
     assert.equal((await walk(get, snapshot)).length, 600)
     const [first, ...puts] = (await walk(get, `${snapshot}..`)) as { op: string; version: number; item: unknown }[]

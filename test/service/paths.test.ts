@@ -3,17 +3,8 @@ import { describe, it } from 'node:test'
 import { PROBLEMS } from '../../src/contract/problem.ts'
 import type { Store } from '../../src/store/store.ts'
 import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts'
-import {
-  BASE,
-  BROWSER,
-  fill,
-  interposed,
-  numbered,
-  openService,
-  problemOf,
-  sharedService,
-  tokenFor,
-} from './open-service.ts'
+import { interposed } from './altered-store.ts'
+import { BASE, BROWSER, fill, numbered, openService, problemOf, sharedService, tokenFor } from './open-service.ts'
 import { problemIn } from './write-server.ts'
 
 const BUSY = 'An import or a copy of this collection is running.'

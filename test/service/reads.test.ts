@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { formatTag, stateOf } from '../../src/contract/state-tag.ts'
-import { itemRun } from '../../src/items/item-run.ts'
+import { keyed } from '../store/items.ts'
 import { BASE, bytesOf, envelopeOf, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
 
 /** Items that no parser may touch on their way. */
@@ -147,7 +147,7 @@ describe('a read', () => {
 it('the tag of a page changes with every write, that of an item when it does, and both when all is made again', async (t) => {
   const { store, get } = await openService(t)
   await fill(store, 'events', numbered(600))
-  const run = (text: string) => itemRun([text], { keyField: 'id' })
+  const run = (text: string) => keyed([text])
   const seen = { '/events': new Set<unknown>(), '/events/1': new Set<unknown>() }
   const look = async () => {
     for (const [target, tags] of Object.entries(seen)) {
