@@ -12,11 +12,11 @@ type Attack = (response: ServerResponse, request: IncomingMessage) => void
 
 const ALLOW = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' }
 
-/** A page of three items, with other fields or links. */
-function pageWith(links: object, fields: object = {}): string {
+/** A page of three items, with other links. */
+function pageWith(links: object): string {
   const items = [1, 2, 3].map((id) => ({ id }))
   const own = { self: { href: '/events' }, first: { href: '/events?page=1' }, last: { href: '/events?page=1' } }
-  return JSON.stringify({ item_count: 3, _links: { ...own, ...links }, _embedded: { events: items }, ...fields })
+  return JSON.stringify({ item_count: 3, _links: { ...own, ...links }, _embedded: { events: items } })
 }
 
 function json(text: string): Attack {
@@ -27,10 +27,6 @@ function redirect(target: string): Attack {
   return (response) => response.writeHead(302, { Location: target }).end()
 }
 
-function nested(depth: number): string {
-  return '['.repeat(depth) + ']'.repeat(depth)
-}
-
 export function describeClient(browser: () => Browser): void {
   describe('the client in a browser', () => {
     it('fails within its limits, whatever a server sends, and sends nothing to another origin', async (t) => {
@@ -38,18 +34,13 @@ export function describeClient(browser: () => Browser): void {
       const attacks: Readonly<Record<string, readonly [error: string, attack: Attack]>> = {
         'link-other': ['ForbiddenOrigin', json(pageWith({ first: { href: `${other.origin}/events?page=1` } }))],
         'link-script': ['ForbiddenOrigin', json(pageWith({ first: { href: 'javascript:globalThis.isHit=1' } }))],
-        'link-file': ['ForbiddenOrigin', json(pageWith({ last: { href: 'file:///etc/passwd?page=1' } }))],
         'link-blob': ['ForbiddenOrigin', json(pageWith({ last: { href: 'blob:http://127.0.0.1/0?page=1' } }))],
-        'link-next': ['InvalidPage', json(pageWith({ next: { href: '/events?page=0' } }))],
         'redirect-other': ['ForbiddenOrigin', redirect(`${other.origin}/events`)],
         'redirect-script': ['ForbiddenOrigin', redirect('javascript:globalThis.isHit=1')],
         'redirect-data': ['ForbiddenOrigin', redirect('data:application/json,{}')],
-        'wrong-count': ['InvalidPage', json(pageWith({}, { item_count: 1e12 }))],
-        'negative-count': ['InvalidPage', json(pageWith({}, { item_count: -3 }))],
-        deep: ['InvalidPage', json(`{"item_count":1,"_links":{},"_embedded":{"e":[${nested(1_000_000)}]}}`)],
-        'deep-link': [
+        deep: [
           'InvalidPage',
-          json(`{"item_count":1,"_links":{"first":${nested(100_000)}},"_embedded":{"e":[1]}}`),
+          json(`{"item_count":1,"_links":{},"_embedded":{"e":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}}`),
         ],
         large: [
           'PageTooLarge',
@@ -84,10 +75,6 @@ export function describeClient(browser: () => Browser): void {
           },
         ],
         later: ['HttpError', (response) => response.writeHead(429, { 'Retry-After': '99999999999' }).end()],
-        'later-date': [
-          'HttpError',
-          (response) => response.writeHead(503, { 'Retry-After': 'Fri, 31 Dec 9999 23:59:59 GMT' }).end(),
-        ],
         unasked: ['HttpError', (response) => response.writeHead(304).end()],
       }
       const handler: Handler = (request, response, answerRight) => {

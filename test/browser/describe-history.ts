@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { itemRun } from '../../src/items/item-run.ts'
 import { fill, numbered } from '../service/open-service.ts'
 import { download, type Explorer, linesOf } from './open-explorer.ts'
 
@@ -27,26 +26,6 @@ export function describeHistory({ visit, server }: Explorer): void {
       const { name, text } = await download(page, 'NDJSON')
       assert.match(name, /^diary@[\w-]+\.ndjson$/)
       assert.equal(text, linesOf(numbered(600)))
-    })
-
-    it('has the changes since, and leads back to the live page', async (t) => {
-      const { store } = server()
-      await fill(store, 'diary', numbered(3))
-      t.after(() => store.drop('diary'))
-      const { page, settled, arrive } = await visit(t, '/diary')
-      await page.getByRole('link', { name: 'Snapshot' }).click()
-      await page.waitForURL(/@/)
-      await page.getByRole('link', { name: 'Changes since' }).click()
-      await page.waitForURL(/\.\.$/)
-      await page.getByText('The collection still is in that state.').waitFor()
-      await store.put('diary', itemRun(['{"id":4}'], { keyField: 'id' }))
-      await page.reload()
-      await settled()
-      assert.equal(await page.locator('.facts').first().innerText(), '1 change · oldest first · page 1 of 1')
-      assert.deepEqual(await page.locator('tbody tr td:nth-child(-n+3)').allInnerTexts(), ['put', '4'])
-      await page.getByRole('link', { name: 'Live collection' }).click()
-      await arrive(/\/diary$/)
-      assert.equal(await page.locator('tbody tr').count(), 4)
     })
   })
 }

@@ -164,14 +164,6 @@ export function describePages({ visit, server, browser }: Explorer): void {
       assert.equal(await page.locator('aside').isVisible(), false)
     })
 
-    it('a slash at the end is told on a page too, with the address and the way back', async (t) => {
-      const { page } = await visit(t, '/numbers/', /status of 404/)
-      await page.getByRole('heading', { name: 'There is nothing at this path' }).waitFor()
-      await page.getByText('You asked for /numbers/', { exact: true }).waitFor()
-      await page.getByRole('link', { name: 'Back to numbers' }).click()
-      await page.waitForURL('**/numbers')
-    })
-
     it('and also where the server is gone', async (t) => {
       const { port, close } = await listen({ port: 0, ...createService({ store: server().store }) })
       t.after(() => close(0))

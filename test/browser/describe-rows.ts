@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { itemRun } from '../../src/items/item-run.ts'
 import { fill } from '../service/open-service.ts'
+import { keyed } from '../store/items.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { Explorer } from './open-explorer.ts'
 
@@ -95,7 +95,7 @@ export function describeRows({ visit, server }: Explorer): void {
       assert.equal(await countOf(page), '40 items on this page, sorted by note')
       assert.equal(asked().length, 1)
       assert.match(asked()[0] ?? '', new RegExp(`^${url}/long@[^?]*\\?page=2$`))
-      await store.replace('long', itemRun(LONG.slice(500), { keyField: 'id' }))
+      await store.replace('long', keyed(LONG.slice(500)))
       await finds('needle 538', '1 of 40 on this page, sorted by note')
       await page.getByRole('link', { name: 'Snapshot' }).click()
       await settled()
@@ -130,7 +130,7 @@ export function describeRows({ visit, server }: Explorer): void {
       await open('/long?page=2')
       await finds('needle 507', '1 of 40 on this page')
       await open('/long?page=2')
-      await store.put('long', itemRun(['{"id":2}'], { keyField: 'id' }))
+      await store.put('long', keyed(['{"id":2}']))
       await finds('needle 507', '0 of 40 on this page, by what the table shows')
       assert.match(await page.locator('#status').innerText(), /The items have changed: reload the page\.$/)
       await page.reload()

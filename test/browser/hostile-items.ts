@@ -49,13 +49,13 @@ const NAMES = [
   '\u202egnirts',
   '\ud800',
   '\n',
-  'x'.repeat(3000),
+  'x'.repeat(1000),
 ]
 
 const TEXTS = [
   '\u202eabc\u202d def \u2066ghi\u2069',
-  'x'.repeat(20_000),
-  'two words '.repeat(2_000),
+  'x'.repeat(5_000),
+  'two words '.repeat(500),
   '\ud83d\ude00'.repeat(1000),
   '\ud800',
   '\u0000\u0001\u001b[31mred',

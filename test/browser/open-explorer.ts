@@ -5,11 +5,11 @@ import { hash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { itemRun } from '../../src/items/item-run.ts'
 import { CsvColumns } from '../../src/items/item-text.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import type { Store } from '../../src/store/store.ts'
+import { mirror } from '../service/altered-store.ts'
 import { fill, numbered } from '../service/open-service.ts'
 import { openTestStore } from '../store/test-store.ts'
 import { hostileItems } from './hostile-items.ts'
@@ -82,9 +82,8 @@ export async function startExplorerServer(): Promise<ExplorerServer> {
 /** As of two hours ago. */
 async function fillMirror(store: Store): Promise<void> {
   const url = 'https://origin.example/mirrored'
-  const load = await store.load('mirrored', { settings: { keyField: 'id' }, isMirroring: true })
-  await load.append(itemRun(numbered(3), { keyField: 'id' }))
-  await load.commit({ url, position: 'x' })
+  await fill(store, 'mirrored', [])
+  await mirror(store, 'mirrored', url, numbered(3))
   const at = Date.now() - 7_300_000
   await store.noteFollowing('mirrored', { source: url, waiting: 0, asOf: at, seenAt: at })
 }

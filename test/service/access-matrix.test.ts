@@ -269,7 +269,8 @@ describe('who may do what (D19)', () => {
   it('tells a stranger nothing of a private collection, with whatever tag or page he asks', async () => {
     const tag = await tagOf(PRIVATE)
     const itemTag = String((await ask('GET', `/${PRIVATE}/1`)).headers.etag)
-    const paths = ['', '?page=1', '?page=2', '?page=0', '?page=abc', '/1', '/9', '/%ff']
+    const states = ['@', '@..', '@x', `@${NO_STATE}`, `@${NO_STATE}..`]
+    const paths = ['', '?page=1', '?page=2', '?page=0', '?page=abc', '/1', '/9', '/%ff', ...states]
     for (const { headers } of [...(await callers('no token')), ...(await callers('a good token'))])
       for (const condition of ['', '*', tag, `W/${tag}`, itemTag])
         for (const path of paths) {

@@ -10,8 +10,6 @@ import { openTestStore } from '../store/test-store.ts'
 
 export const BASE = 'http://127.0.0.1:8080'
 
-export const KEYED = { keyField: 'id' }
-
 /** What a browser accepts when it navigates. */
 export const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -83,16 +81,6 @@ export async function fill(
 ): Promise<void> {
   const { keyField } = await store.create(name, { keyField: 'id', ...settings })
   if (items.length > 0) await store.append(name, itemRun(items, { keyField }))
-}
-
-/** The same store, in which `instead` may replace a method, or note its name. */
-export function interposed(store: Store, instead: (name: string) => unknown): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const value: unknown = instead(String(name)) ?? Reflect.get(target, name)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
 }
 
 /** `{"id":1}` and on, up to `count`. */

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
-import {
-  type EnvelopeJson,
-  fill,
-  interposed,
-  KEYED,
-  numbered,
-  type OpenService,
-  sharedService,
-} from './open-service.ts'
+import { keyed } from '../store/items.ts'
+import { fillAnew, interposed, replaceAll } from './altered-store.ts'
+import { type EnvelopeJson, fill, numbered, type OpenService, sharedService } from './open-service.ts'
 
 /** Both forms of a page, after they have been compared. */
 async function pageOf(get: OpenService['get'], target: string): Promise<EnvelopeJson> {
@@ -30,21 +23,14 @@ function fresh(again: OpenService['again'], target: string): Promise<EnvelopeJso
 const CHANGES: Readonly<Record<string, (store: Store, round: number) => Promise<unknown>>> = {
   'an append to the partial last page': (store, round) => append(store, 1, 5000 + round),
   'an append that fills pages': (store, round) => append(store, 1200, 20_000 * (round + 1)),
-  'a replaced item': (store, round) => store.put('events', itemRun([`{"id":3,"round":${round}}`], KEYED)),
+  'a replaced item': (store, round) => store.put('events', keyed([`{"id":3,"round":${round}}`])),
   'an item removed before the page': (store) => store.remove('events', '1'),
-  'a drop and a new collection of that name': async (store) => {
-    await store.drop('events')
-    await fill(store, 'events', numbered(1200, 9000))
-  },
-  'a replacement of all': async (store) => {
-    const load = await store.load('events', { isReplacement: true })
-    await load.append(itemRun(numbered(1200), KEYED))
-    await load.commit()
-  },
+  'a drop and a new collection of that name': (store) => fillAnew(store, 'events', numbered(1200, 9000)),
+  'a replacement of all': (store) => replaceAll(store, 'events', numbered(1200)),
 }
 
 function append(store: Store, count: number, first: number): Promise<unknown> {
-  return store.append('events', itemRun(numbered(count, first), KEYED))
+  return store.append('events', keyed(numbered(count, first)))
 }
 
 const service = sharedService(async () => {})
@@ -52,8 +38,7 @@ const service = sharedService(async () => {})
 /** A new collection `events` in the store of a service, and the pages for which the store is asked by `watched`. */
 async function withEvents(count: number) {
   const { store, get, again } = service()
-  if ((await store.head('events')) !== undefined) await store.drop('events')
-  await fill(store, 'events', numbered(count))
+  await fillAnew(store, 'events', numbered(count))
   const asked: string[] = []
   const page: Store['page'] = (...parameters) => {
     asked.push(String(parameters[1]))

@@ -6,7 +6,7 @@ import { UNPAGINATED_LIMIT } from '../../src/contract/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { readItems } from '../store/store-reading.ts'
 import { fill, numbered } from './open-service.ts'
-import { type Content, GZIP, type Headers, JSON_TYPE, NDJSON, problemIn, sharedWriteServer } from './write-server.ts'
+import { type Content, GZIP, type Headers, NDJSON, problemIn, sharedWriteServer } from './write-server.ts'
 
 const LIMITS = { bodyBytes: 100_000, itemBytes: 2000, requestItems: 50 }
 
@@ -82,22 +82,6 @@ describe('PATCH of a collection', () => {
       assert.match(problemIn(await patch(target, body)), /^400 .*missing/s)
   })
 
-  it('is done once for an idempotency key, and tells that it was done before', async () => {
-    const { store } = server()
-    await fill(store, 'once', numbered(2))
-    const key = { 'Idempotency-Key': 'patch-1' }
-    const body = lines('{"op":"put","item":{"id":7}}', '{"op":"delete","key":"1"}')
-    const first = await patch('/once', body, key)
-    const second = await patch('/once', body, key)
-    const packed = await patch('/once', gzipSync(body), { ...key, ...GZIP })
-    for (const { status, text } of [second, packed]) assert.deepEqual([status, text], [first.status, first.text])
-    assert.deepEqual(
-      [first, second, packed].map(({ headers }) => headers['idempotent-replayed']),
-      [undefined, 'true', 'true'],
-    )
-    assert.match(problemIn(await patch('/once', '{"op":"put","item":{"id":8}}', key)), /^422 idempotency-conflict/)
-  })
-
   it('looks at no tag, as POST does not: it is about many items', async () => {
     const { store } = server()
     await fill(store, 'tagged', numbered(2))
@@ -139,15 +123,11 @@ describe('PATCH of a collection', () => {
       /^400 .* the key "x{100}…", its item "y"\.$/,
     ],
     ['half a surrogate pair', remove('\\ud800'), /^409 conflict: .*no item with the key/s],
-    ['a large body', put('{"id":1}').padEnd(100_001), /^413 content-too-large: .*100,000/s],
     ['a long line', remove('x'.repeat(10_193)), /^413 .*Line 1: it has more than 10,192 bytes/s],
     ['a large item', put(`{"id":1,"x":"${'x'.repeat(2000)}"}`), /^413 content-too-large: .*Line 1/s],
     ['too many', `${put('{"id":1}')}\n`.repeat(51), /^413 content-too-large: .*more than 50 changes/s],
-    ['another type', put('{"id":1}'), /^415 .*application\/x-ndjson/s, JSON_TYPE],
-    ['no gzip', remove('1'), /^400 invalid-body: .*not gzip/s, GZIP],
     ['gzip that is truncated', gzipSync(remove('1')).subarray(0, -9), /^400 .*truncated/s, GZIP],
     ['gzip of too much', gzipSync(remove(randomText(100_000))), /^413 .*decompressed/s, GZIP],
-    ['another encoding', remove('1'), /^415 .*expected gzip/s, { 'Content-Encoding': 'br' }],
     ['a key deleted twice', lines(remove('1'), remove('1')), /^409 conflict: .*"1"/s],
   ]
   for (const [what, body, problem, headers] of WRONG)
@@ -160,12 +140,11 @@ describe('PATCH of a collection', () => {
       assert.deepEqual(await stateOf(store, 'events'), before)
     })
 
-  it('refuses a delete in a collection without a key, and whoever may not write', async () => {
-    const { store, tokenOf } = server()
+  it('refuses a delete in a collection without a key', async () => {
+    const { store } = server()
     await store.create('keyless')
     const body = lines('{"op":"put","item":{"id":1}}', '{"op":"delete","key":"1"}')
     assert.match(problemIn(await patch('/keyless', body)), /^409 conflict: .*no key field/s)
     assert.equal((await store.head('keyless'))?.live, 0)
-    assert.match(problemIn(await patch('/events', body, await tokenOf(['read:events']))), /^403/)
   })
 })

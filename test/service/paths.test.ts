@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import { PROBLEMS } from '../../src/contract/problem.ts'
 import type { Store } from '../../src/store/store.ts'
 import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts'
-import { BASE, BROWSER, fill, interposed, numbered, openService, problemOf, sharedService } from './open-service.ts'
+import { interposed } from './altered-store.ts'
+import { BASE, BROWSER, fill, numbered, openService, problemOf, sharedService, tokenFor } from './open-service.ts'
 import { problemIn } from './write-server.ts'
 
 const BUSY = 'An import or a copy of this collection is running.'
@@ -62,15 +63,18 @@ describe('paths', () => {
     '/events': 'GET, POST, PATCH, PUT, DELETE, HEAD, OPTIONS',
     '/events/1': 'GET, PUT, DELETE, HEAD, OPTIONS',
   }
-  for (const path of ['/', '/events', '/events/1', '/-/health', '/-/problems/invalid-page', '/-/openapi.json'])
+  const own = ['/', '/events', '/events/1', '/-/health', '/-/problems/invalid-page', '/-/openapi.json']
+  const states = ['@', '@..', '@a1b2-2-3-AbCdEfGh_-9', '@a1b2-2-3-AbCdEfGh_-9..', '@x/7', '@x../7']
+  for (const path of [...own, ...states.map((state) => `/events${state}`)])
     it(`have the methods that OPTIONS lists, and any other is 405 with a problem that names it (D13): ${path}`, async () => {
-      const { get } = service()
+      const { store, get } = service()
+      const admin = await tokenFor(store, ['admin'])
       const allow = allowed[path] ?? 'GET, HEAD, OPTIONS'
       const options = await get(path, {}, 'OPTIONS')
       assert.deepEqual([options.status, options.headers.get('allow')], [204, allow])
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MADE-UP']) {
         if (allow.includes(method)) continue
-        const response = await get(path, {}, method)
+        const response = await get(path, admin, method)
         assert.deepEqual([response.status, response.headers.get('allow')], [405, allow], method)
         assert.ok((await problemOf(response)).detail.includes(method))
       }

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Client } from 'pg'
-import { itemRun } from '../../src/items/item-run.ts'
 import { createService, type Service } from '../../src/service/create-service.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { keyed } from '../store/items.ts'
 import { openPostgresForTest, openPostgresTestStore, type PostgresUnderTest, runSql } from '../store/postgres-engine.ts'
 import { type OwnPostgresServer, startOwnPostgres } from '../store/postgres-server.ts'
 import { startProxy, type TcpProxy } from '../store/tcp-proxy.ts'
@@ -161,7 +161,7 @@ describe('a service behind a line to its database', () => {
     const holder = new Client(server.url)
     await holder.connect()
     await holder.query(`BEGIN; LOCK TABLE ${direct.schema}.head`)
-    const append = () => store.append('events', itemRun(['{"id":"slow"}'], { keyField: 'id' }))
+    const append = () => store.append('events', keyed(['{"id":"slow"}']))
     try {
       const [read] = await Promise.all([get('/events'), assert.rejects(append, { code: 'unavailable' })])
       assert.deepEqual([read.status, read.headers.get('retry-after')], [503, '1'])

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { formatTag, stateOf } from '../../src/contract/state-tag.ts'
-import { itemRun } from '../../src/items/item-run.ts'
+import { keyed } from '../store/items.ts'
 import { BASE, bytesOf, envelopeOf, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
 
 /** Items that no parser may touch on their way. */
@@ -65,27 +65,6 @@ describe('a read', () => {
     for (const given of [token, `id-${token}`])
       assert.match(await idFor(given), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
   })
-
-  const beyond = ['4', '0004', '2147483648', '9'.repeat(40)].map((page) => `?page=${page}`)
-  const same: readonly [what: string, target: string, others: readonly string[]][] = [
-    ['no page, an empty one, 1 and 01 (D1, D2)', '/events', '?page= ?page ?page=1 ?page=01 ?page=%31 ?'.split(' ')],
-    ['other parameters', '/events', ['?limit=3&size=9&Page=2&page[]=2']],
-    ['a page beyond the last (C7)', '/events?page=3', beyond],
-    ['any page of an unpaginated collection (D10)', '/whole', ['?page=2', '?page=0', '?page=abc', '?page=1&page=2']],
-  ]
-  for (const [what, target, queries] of same)
-    it(`is the same answer, bytes and headers: ${what}`, async () => {
-      const { get } = service()
-      for (const encoding of ['identity', 'gzip']) {
-        const first = await get(target, { 'accept-encoding': encoding })
-        const bytes = await bytesOf(first)
-        for (const query of queries) {
-          const response = await get(target.replace(/\?.*/, '') + query, { 'accept-encoding': encoding })
-          assert.deepEqual([...response.headers], [...first.headers], query)
-          assert.deepEqual(await bytesOf(response), bytes)
-        }
-      }
-    })
 
   const invalid: readonly [sent: string, shown: string][] = [
     ['0', '"0"'],
@@ -168,7 +147,7 @@ describe('a read', () => {
 it('the tag of a page changes with every write, that of an item when it does, and both when all is made again', async (t) => {
   const { store, get } = await openService(t)
   await fill(store, 'events', numbered(600))
-  const run = (text: string) => itemRun([text], { keyField: 'id' })
+  const run = (text: string) => keyed([text])
   const seen = { '/events': new Set<unknown>(), '/events/1': new Set<unknown>() }
   const look = async () => {
     for (const [target, tags] of Object.entries(seen)) {

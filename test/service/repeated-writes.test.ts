@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { fill, numbered } from './open-service.ts'
-import { type Answer, problemIn, sharedWriteServer } from './write-server.ts'
+import { type Answer, NDJSON, problemIn, sharedWriteServer } from './write-server.ts'
 
 const key = (name: string) => ({ 'Idempotency-Key': name })
 
@@ -30,16 +30,18 @@ describe('a write that is sent again with its Idempotency-Key', () => {
     ['a new item', 'PUT', '/a%2Fb', '{"id":"a/b"}', 201],
     ['a replaced item', 'PUT', '/1', '{"id":1,"a":1}', 200],
     ['a removed item', 'DELETE', '/1', undefined, 204],
+    ['a patch', 'PATCH', '', '{"op":"put","item":{"id":3}}', 200],
   ]
   for (const [what, method, rest, body, status] of writes)
     it(`is answered as the first time, also after others, done once, and anew in a new collection: ${what}`, async () => {
       const { ask, store } = server()
       const name = await newCollection()
-      const write = async () => contentOf(await ask(method, `/${name}${rest}`, body, key('abc')))
+      const headers = { ...key('abc'), ...(method === 'PATCH' && NDJSON) }
+      const write = async () => contentOf(await ask(method, `/${name}${rest}`, body, headers))
       const first = await write()
       assert.equal(first.status, status)
       const after = await store.head(name)
-      const mark = method === 'POST' ? { 'idempotent-replayed': 'true' } : {}
+      const mark = method.startsWith('P') && rest === '' ? { 'idempotent-replayed': 'true' } : {}
       const repeated = { ...first, headers: { ...first.headers, ...mark } }
       assert.deepEqual(await write(), repeated)
       assert.deepEqual(await store.head(name), after)

@@ -4,15 +4,15 @@ import assert from 'node:assert/strict'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, it, type TestContext } from 'node:test'
-import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { runInside, workDirectory } from '../cli/run-cli.ts'
+import { keyed } from '../store/items.ts'
 import { newSchema, openPostgresForTest, runSql, withParameter } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
-import { BASE, fill, KEYED, numbered, tokenFor } from './open-service.ts'
+import { BASE, fill, numbered, tokenFor } from './open-service.ts'
 import { isWhole } from './whole.ts'
 
 async function ask(store: Store, path: string, headers = {}, method = 'GET', service = createService({ store })) {
@@ -30,14 +30,14 @@ interface Histories {
 }
 
 const append = (count: number): Histories['write'] => {
-  return (store, name, number) => store.append(name, itemRun(numbered(count, number * 10_000), KEYED))
+  return (store, name, number) => store.append(name, keyed(numbered(count, number * 10_000)))
 }
 
 /** Two histories of a collection of 600 items that reach the same version with other items. */
 const HISTORIES: Readonly<Record<string, Histories>> = {
   grown: { write: append(5) },
   followed: { write: append(1000) },
-  replaced: { write: (store, name, number) => store.put(name, itemRun([`{"id":3,"number":${number}}`], KEYED)) },
+  replaced: { write: (store, name, number) => store.put(name, keyed([`{"id":3,"number":${number}}`])) },
   unpaginated: { settings: { isPaginated: false }, write: append(5) },
 }
 const ALL = Object.entries(HISTORIES)
@@ -145,7 +145,7 @@ describePostgres('with PostgreSQL', (startPostgres) => {
 
   const replaceSome = (store: Store, text: string) => {
     const lines = Array.from({ length: 20 }, (_, id) => `{"id":${id},"text":"${text}"}`)
-    return store.patch('events', { puts: itemRun(lines, KEYED), steps: lines.map(() => null) })
+    return store.patch('events', { puts: keyed(lines), steps: lines.map(() => null) })
   }
 
   const snapshotOf = async (store: Store): Promise<string> =>
@@ -158,7 +158,7 @@ describePostgres('with PostgreSQL', (startPostgres) => {
       const directory = workDirectory(t)
       const [first, second] = [place(t, from, directory), place(t, to, directory)]
       const original = await open(t, first, true)
-      await fill(original, 'events', numbered(1200), KEYED)
+      await fill(original, 'events', numbered(1200))
       const admin = await tokenFor(original, ['admin'])
       const early = await snapshotOf(original)
       await replaceSome(original, 'before the backup')

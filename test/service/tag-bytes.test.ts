@@ -8,15 +8,15 @@ import fc from 'fast-check'
 import { changesPath, snapshotPath } from '../../src/contract/link.ts'
 import { lastPage } from '../../src/contract/page.ts'
 import { stateOf } from '../../src/contract/state-tag.ts'
-import { itemRun } from '../../src/items/item-run.ts'
 import { createService, type Service } from '../../src/service/create-service.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Head, Store } from '../../src/store/store.ts'
+import { keyed } from '../store/items.ts'
 import { openPostgresForTest } from '../store/postgres-engine.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { openSqliteForTest } from '../store/sqlite-engine.ts'
 import { readItems } from '../store/store-reading.ts'
-import { BASE, KEYED } from './open-service.ts'
+import { BASE } from './open-service.ts'
 import { isWhole } from './whole.ts'
 
 const NAME = 'events'
@@ -98,16 +98,16 @@ function tagHistory(store: Store, see: ReturnType<typeof seeTags>, states: Head[
     const start = Math.floor((keys.length * from) / 100)
     const chosen = keys.filter((_, index) => index >= start && (index - start) % step === 0).slice(0, count)
     if (kind === 'append' || chosen.length === 0) {
-      await store.append(NAME, itemRun(items(count, size), KEYED))
+      await store.append(NAME, keyed(items(count, size)))
       return true
     }
     const replaced = chosen.map((id) => item(id, size))
     if (kind === 'delete') await store.delete(NAME, chosen)
-    else if (kind === 'replace') await store.replace(NAME, itemRun(replaced, KEYED))
+    else if (kind === 'replace') await store.replace(NAME, keyed(replaced))
     else {
       const isReplacement = kind === 'swap'
       const load = await store.load(NAME, isReplacement ? { isReplacement } : { onConflict: 'replace' })
-      await load.append(itemRun([...(isReplacement ? [] : replaced), ...items(count, size)], KEYED))
+      await load.append(keyed([...(isReplacement ? [] : replaced), ...items(count, size)]))
       await load.commit()
     }
     return false
@@ -128,8 +128,8 @@ function tagHistory(store: Store, see: ReturnType<typeof seeTags>, states: Head[
   return {
     states,
     async begin(count: number): Promise<void> {
-      await store.create(NAME, KEYED)
-      await store.append(NAME, itemRun(items(count, 300), KEYED))
+      await store.create(NAME, { keyField: 'id' })
+      await store.append(NAME, keyed(items(count, 300)))
     },
     async apply(all: readonly Change[]): Promise<void> {
       for (const each of all) {

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { MAX_WAITING_REQUESTS, WAITING_A_CALLER } from '../../src/service/limits.ts'
 import { waitSeconds } from '../../src/service/read/wait-for-change.ts'
 import type { RequestRecord } from '../../src/service/request-record.ts'
 import type { Store } from '../../src/store/store.ts'
 import { runInside, workDirectory } from '../cli/run-cli.ts'
+import { keyed } from '../store/items.ts'
 import { waitUntil } from '../wait-until.ts'
+import { fillAnew, interposed } from './altered-store.ts'
 import {
   BASE,
   envelopeOf,
   fill,
-  interposed,
-  KEYED,
   numbered,
   type OpenService,
   openService,
@@ -39,7 +38,7 @@ async function waitFor(get: OpenService['get'], url: string, headers = {}): Prom
 }
 
 function append(store: Store, id: number): Promise<unknown> {
-  return store.append('events', itemRun(numbered(1, id), KEYED))
+  return store.append('events', keyed(numbered(1, id)))
 }
 
 /** `looks` resolves when the store has been asked for the head of a collection `times` times from now on: somebody waits then. */
@@ -70,8 +69,7 @@ describe('a request that prefers to wait', () => {
 
   /** A service whose waiting can be seen, on a new collection. */
   async function openWatched({ store, again } = service()) {
-    if ((await store.head('events')) !== undefined) await store.drop('events')
-    await fill(store, 'events', numbered(3))
+    await fillAnew(store, 'events', numbered(3))
     const { watched, ...seen } = watchHeads(store)
     const get = again({ store: watched, onError: () => {} })
     const { fetch } = createService({ store: watched })

@@ -4,12 +4,13 @@ import { gzipSync } from 'node:zlib'
 import { snapshotPath } from '../../../src/contract/link.ts'
 import { PROBLEMS } from '../../../src/contract/problem.ts'
 import { stateOf } from '../../../src/contract/state-tag.ts'
-import { itemRun } from '../../../src/items/item-run.ts'
 import { createService, type ServiceOptions } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
-import { BASE, BROWSER, fill, interposed, KEYED, numbered } from '../open-service.ts'
+import { keyed } from '../../store/items.ts'
+import { interposed, mirror } from '../altered-store.ts'
+import { BASE, BROWSER, fill, numbered } from '../open-service.ts'
 import { answersTo, openSocket } from '../raw-http.ts'
 import {
   type Answer,
@@ -90,7 +91,7 @@ describe('the description, beside what is really answered', () => {
       tags.set(`${name}@${tag}`, snapshotPath(name, stateOf((await store.head(name)) ?? assert.fail())))
     for (const name of COLLECTIONS) {
       await note(name, 'OLD')
-      await store.put(name, itemRun(['{"id":7}'], KEYED))
+      await store.put(name, keyed(['{"id":7}']))
       await store.forget(name)
       await note(name, 'TAG')
     }
@@ -265,12 +266,7 @@ describe('the description, beside what is really answered', () => {
 
   it('has a collection that is a mirror', async () => {
     const { store } = server()
-    const origin = { url: 'https://data.example/events', position: 'x' }
-    for (const name of COLLECTIONS) {
-      const load = await store.load(name, { isMirroring: true })
-      await load.append(itemRun(['{"id":"mirrored"}'], KEYED))
-      await load.commit(origin)
-    }
+    for (const name of COLLECTIONS) await mirror(store, name, 'https://data.example/events', ['{"id":"mirrored"}'])
     for (const [method, path, body] of changes)
       await expect('collection-mirrored', method, path, body, { 'If-Match': '*' })
     for (const name of COLLECTIONS) {
