@@ -303,7 +303,10 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
       assert.match(stderr, /events: 1 version with 1 change applied; 0 versions behind/, store)
       assert.equal(await succeeds(away, 'export events', at(store)), eventLines(700).replace(/^.*"id":7,.*\n/m, ''))
     }
-    assert.match(await succeeds(away, 'collections', at('again.db')), /FOLLOWS\n.*\/events, 0 versions behind, as of/)
+    assert.match(
+      await succeeds(away, 'collections', at('restored.db')),
+      /FOLLOWS\n.*\/events, 0 versions behind, as of/,
+    )
     await succeeds(away, 'set events --detach', at('restored.db'))
     await succeeds(away, 'backup detached.db', at('restored.db'))
     assert.equal((await read('detached.db')).origin, null)

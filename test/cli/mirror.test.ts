@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import type { ServiceOptions } from '../../src/service/create-service.ts'
 import { listenOn } from '../check/hostile-servers.ts'
+import { mountTmpfs } from '../faults/mounts.ts'
+import { lackOf, TMPFS } from '../faults/needs.ts'
 import { startProxy } from '../store/tcp-proxy.ts'
 import { waitUntil } from '../wait-until.ts'
 import { eventLines, linesIn, putLines, storedLines } from './items.ts'
@@ -109,7 +111,7 @@ describe('reams mirror', () => {
     assert.doesNotMatch((await run('collections')).stdout, /behind/)
   })
 
-  it('stops with status 2 at its limits on items and bytes', async (t) => {
+  it('stops with status 2 at its limits on items and bytes, and with little space on the disk', async (t) => {
     const { away, mirror } = await origin(t, 1200)
     const [items, bytes] = [await mirror('--once', '--max-items', '1000'), await mirror('--max-bytes', '10KiB')]
     assert.equal(items.status, 2, items.stderr)
@@ -117,6 +119,14 @@ describe('reams mirror', () => {
     assert.equal(bytes.status, 2, bytes.stderr)
     assert.match(bytes.stderr, /The limit is 10,240 bytes\. .*--max-bytes raises the limit/)
     assert.ok(!existsSync(join(away, 'reams.db')))
+    const lack = await lackOf([TMPFS])
+    if (lack !== undefined) return t.skip(lack)
+    using disk = mountTmpfs(away, 10)
+    writeFileSync(join(disk.path, 'filler'), Buffer.alloc(9.5 * 1024 * 1024))
+    const full = await mirror('--store', 'tmpfs/reams.db')
+    assert.equal(full.status, 2, full.stderr)
+    assert.match(full.stderr, /Only [\d,]+ bytes are free on the disk of tmpfs, and a mirror leaves 1,048,576 free\./)
+    assert.deepEqual(readdirSync(disk.path), ['filler'])
   })
 
   it('reads a private collection with a token, and keeps it private; ends when the token is revoked', async (t) => {
