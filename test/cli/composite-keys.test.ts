@@ -40,23 +40,6 @@ describe('--key with several fields', () => {
     assert.match(stdout, /has no key "tenant,id": .*the key field "id" is missing/)
   })
 
-  it('is refused as it is written, before anything is read', async (t) => {
-    const directory = workDirectory(t)
-    const wrong = {
-      'a,': 'a name is empty',
-      'a,a': 'the field "a" is named twice',
-      'a\\': 'a backslash comes before neither a comma nor a backslash',
-    }
-    for (const [key, reason] of Object.entries(wrong)) {
-      const loaded = await run(directory, ['import', 'seats', 'missing.ndjson', '--key', key])
-      const served = await run(directory, ['serve', `missing.ndjson:${key}`, '--port', '0'])
-      assert.deepEqual([loaded.status, served.status], [2, 2])
-      const start = `reams: Invalid --key: "${key}": ${reason}; expected the name of a field, or `
-      assert.ok(loaded.stderr.startsWith(start), loaded.stderr)
-      assert.ok(served.stderr.startsWith(`reams: Invalid key "${key}" of missing.ndjson: ${reason}; `), served.stderr)
-    }
-  })
-
   it('FILE:FIELD,FIELD is served with an item to try, and can be pulled and pushed elsewhere', async (t) => {
     const directory = directoryWith(t, { 'seats.csv': 'tenant,id\n"x,y",7\na,7\n' })
     const { cli, url, get } = await startServer(t, ['seats.csv:tenant,id', '--types'], { in: directory })

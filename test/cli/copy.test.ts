@@ -181,6 +181,9 @@ describePostgres('copy', (startPostgres, isCitus) => {
     await inStore(target, async (store) => assert.equal((await store.collections()).length, 1, 'nothing was copied'))
     const unknown = /no collection "nobody".*There are/
     await refused(directory, 'copy --collection nobody', 2, unknown, between('reams.db', 'new.db'))
+    await inStore(join(directory, 'other.db'), (store) => store.create('holes', { isPrivate: true }), true)
+    const settings = /"holes" in other\.db is without a key and private, .* reams drop holes --store other\.db/
+    await refused(directory, 'copy --replace', 1, settings, between('reams.db', 'other.db'))
     const chosen = await copied(directory, 'reams.db', 'new.db', ' --collection holes --collection secret')
     assert.match(chosen, /has 2 collections/)
     // As many, and others.
@@ -192,13 +195,6 @@ describePostgres('copy', (startPostgres, isCitus) => {
     assert.match(stdout, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
     assert.match(stdout, /^secret: 700 items, 2 pages, copied/m)
     await checkSame(join(directory, 'reams.db'), target)
-  })
-
-  it('refuses other settings than those of the collection', ofFiles, async (t) => {
-    const directory = await filled(t)
-    await inStore(join(directory, 'other.db'), (store) => store.create('holes', { isPrivate: true }), true)
-    const message = /"holes" in other\.db is without a key and private, .* reams drop holes --store other\.db/
-    await refused(directory, 'copy --replace', 1, message, between('reams.db', 'other.db'))
   })
 
   it('does not call a collection damaged that others write to behind its commit', ofFiles, async (t) => {
@@ -243,11 +239,11 @@ describePostgres('copy', (startPostgres, isCitus) => {
 
   it('refuses a place that is missing, no store, or the same', ofFiles, async (t) => {
     const directory = await filled(t)
-    await refused(directory, 'copy --to a.db', 2, /--from is missing/)
-    await refused(directory, 'copy --from reams.db', 2, /--to is missing/)
     symlinkSync('reams.db', join(directory, 'link.db'))
     const url = newUrl()
     const wrong: [from: string, to: string, status: number, message: RegExp][] = [
+      ['', 'a.db', 2, /--from is missing/],
+      ['reams.db', '', 2, /--to is missing/],
       ['nowhere.db', 'a.db', 2, /no store at nowhere\.db to copy from. Check --from/],
       ['reams.db', 'no/such/a.db', 2, /no directory no\/such/],
       ['reams.db', 'mysql://h/d', 2, /REAMS_TO: A store is a path or/],

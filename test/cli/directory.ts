@@ -117,5 +117,6 @@ export function storesInPostgres(start: () => Promise<PostgresServer>) {
     t.after(() => proxy.close())
     return { proxy, url: newUrl(url.replace(`:${port}/`, `:${proxy.port}/`)) }
   }
-  return { newUrl, newUrlWithProxy }
+  const password = () => decodeURIComponent(new URL(url).password)
+  return { newUrl, newUrlWithProxy, password, sql: (text: string) => runSql(url, '', text) }
 }

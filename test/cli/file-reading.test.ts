@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { collectionNameOfFile, formatOfFile, namedFiles } from '../../src/cli/files/file-name.ts'
 import { directoryWith, refused, run, succeeds } from './directory.ts'
 import { putLines, storedLines } from './items.ts'
 import { push, serveEvents } from './push-servers.ts'
@@ -125,20 +127,81 @@ describe('the encoding of a file', () => {
     assert.equal(await storedLines(directory, 'a'), items)
   })
 
-  it('is told by a byte order mark, also packed, from a pipe, with types, and for a server', async (t) => {
-    const directory = directoryWith(t, { 'a.csv': utf16, 'b.csv.gz': gzipSync(utf16) })
+  it('is told by a byte order mark, also packed, from a pipe and with types', async (t) => {
+    const directory = directoryWith(t, { 'b.csv.gz': gzipSync(utf16) })
     await succeeds(directory, 'import b b.csv.gz')
     assert.equal(await storedLines(directory, 'b'), items)
     await succeeds(directory, 'import c - --format csv --types', { input: utf16 })
     assert.equal(await storedLines(directory, 'c'), items.replaceAll(/"(\d)"/g, '$1'))
-    const server = await startServer(t, ['a.csv:id'], { in: directory })
-    assert.equal(await (await server.get('/a/1')).text(), '{"id":"1","name":"Café"}')
   })
 
   it('has to be one that exists', async (t) => {
-    const directory = directoryWith(t, { 'a.csv': latin1 })
     const expected = 'an encoding such as windows-1252, iso-8859-2, utf-16le or shift_jis'
     const message = `Invalid --encoding "latin-9": expected ${expected}.`
-    await refused(directory, 'import a a.csv --encoding latin-9', 2, message)
+    await refused(workDirectory(t), 'import a a.csv --encoding latin-9', 2, message)
   })
+})
+
+describe('the name of a file', () => {
+  const names = {
+    'events.ndjson': 'events',
+    'My Events.ndjson.gz': 'my-events',
+    '/data/2026/Umsätze (alle).csv': 'ums-tze-alle',
+    'events.2026.json': 'events.2026',
+    '_hidden_.jsonl': 'hidden_',
+    '--x--.csv.GZ': 'x',
+    'dump.gz': 'dump',
+    plain: 'plain',
+  }
+  for (const [path, name] of Object.entries(names))
+    it(`${path} becomes the collection ${name}`, () => assert.equal(collectionNameOfFile(path), name))
+
+  for (const path of ['.ndjson', '---.csv', '数据.json', `${'x'.repeat(65)}.csv`])
+    it(`${path} makes no name, and the message says what a name is`, () =>
+      assert.throws(() => collectionNameOfFile(path), /No collection can be named after .*1 to 64 of a-z/))
+
+  for (const [first, second, name] of [
+    ['a/events.csv', 'b/Events.json', 'events'],
+    ['a.csv:id', 'a.csv', 'a'],
+  ] as const)
+    it(`${first} and ${second} are refused, both named`, () =>
+      assert.throws(() => namedFiles([first, 'other.csv', second]), {
+        message: `${first.replace(/:.*/, '')} and ${second} would both be the collection "${name}". Rename one of them.`,
+      }))
+
+  it('files keep their order', () =>
+    assert.deepEqual(
+      namedFiles(['b.csv', 'a.csv']).map(({ name }) => name),
+      ['b', 'a'],
+    ))
+
+  it('FILE:FIELD is a file and its key field, unless there is a file of that name', () => {
+    const [file] = namedFiles(['a/events.csv:event id'])
+    assert.deepEqual(file, { path: 'a/events.csv', name: 'events', keyField: 'event id' })
+    const directory = mkdtempSync(join(tmpdir(), 'reams-name-'))
+    const path = join(directory, '10:30.csv')
+    writeFileSync(path, '')
+    assert.deepEqual(namedFiles([path]), [{ path, name: '10-30', keyField: undefined }])
+    rmSync(directory, { recursive: true })
+  })
+
+  it('FILE:FIELD can name several fields, and says what is wrong with them', () => {
+    assert.equal(namedFiles(['events.csv:tenant,id'])[0]?.keyField, 'tenant,id')
+    assert.throws(() => namedFiles(['events.csv:id,']), {
+      message: /^Invalid key "id," of events\.csv: a name is empty; expected the name of a field, or several names /,
+    })
+  })
+
+  const formats = {
+    ndjson: ['x.ndjson', 'x.jsonl', 'x.JSONL.gz'],
+    json: ['x.json', 'x.v2.json.gz'],
+    csv: ['x.csv', 'X.CSV'],
+    tsv: ['x.tsv.gz'],
+  }
+  for (const [format, paths] of Object.entries(formats))
+    for (const path of paths) it(`${path} is ${format}`, () => assert.equal(formatOfFile(path), format))
+
+  for (const path of ['x.txt', 'x', 'x.gz', 'json', 'x.json.bz2'])
+    it(`${path} tells no format, and the message lists those there are`, () =>
+      assert.throws(() => formatOfFile(path), /does not show its format.*\.ndjson, \.jsonl, \.json, \.csv.*--format/))
 })

@@ -228,15 +228,4 @@ describePostgres('--json, with a table of PostgreSQL,', (startPostgres, isCitus)
     const { collections } = JSON.parse((await run(...words, '--json')).stdout)
     assert.equal(`${collections[0].sql}\n`, (await run(...words)).stdout)
   })
-
-  it('of restore and backup is one object with a database too', async (t) => {
-    const { run } = await place(t)
-    await run('backup', 'monday.db')
-    const store = `${server.url}?schema=${newSchema()}`
-    t.after(() => runSql(server.url, '', `DROP SCHEMA ${new URL(store).searchParams.get('schema')} CASCADE`))
-    const restored = JSON.parse((await run('restore', 'monday.db', '--store', store, '--json')).stdout)
-    assert.deepEqual([restored.collections, restored.items, restored.bytes], [1, 2, null])
-    const backup = JSON.parse((await run('backup', 'again.db', '--store', store, '--json')).stdout)
-    assert.deepEqual([backup.backup, backup.items], ['again.db', 2])
-  })
 })

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { before, describe, it, type TestContext } from 'node:test'
 import { freePort } from '../store/free-port.ts'
-import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
-import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { withParameter } from '../store/postgres-engine.ts'
+import { describePostgres } from '../store/postgres-server.ts'
+import { storesInPostgres } from './directory.ts'
 import { eventLines } from './items.ts'
 import { type CliResult, runCli, runInside, startServer, suiteScope, workDirectory } from './run-cli.ts'
 
@@ -15,8 +16,7 @@ const WARNING =
 
 describePostgres('the command line on a store in PostgreSQL', (startPostgres, isCitus) => {
   const ofConnections = { skip: isCitus && 'It is about connections, which Citus takes as PostgreSQL does' }
-  let server: PostgresServer
-  const schemas: string[] = []
+  const { newUrl, password, sql } = storesInPostgres(startPostgres)
   const at = (host: string) => `postgres://me:wrong-and-secret@${host}/db`
   const scope = suiteScope()
   /** The error of a command whose server never responds. It takes ten seconds; the other tests run meanwhile. */
@@ -28,21 +28,8 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
     await once(hanging, 'listening')
     const variables = { REAMS_STORE: at(`127.0.0.1:${(hanging.address() as AddressInfo).port}`) }
     fromHanging = runCli(['collections'], { in: workDirectory(scope), variables })
-    server = await startPostgres()
-  })
-  after(async () => {
-    for (const schema of schemas) await sql(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-    await server?.stop()
   })
 
-  const sql = (text: string) => runSql(server.url, '', text)
-  const password = () => decodeURIComponent(new URL(server.url).password)
-  /** The URL of a store that is not there yet. */
-  const newUrl = (change: { username?: string; password?: string } = {}): string => {
-    schemas.push(newSchema())
-    const url = new URL(withParameter(server.url, 'schema', schemas.at(-1) ?? ''))
-    return Object.assign(url, change).href
-  }
   const withoutPassword = (url: string): string => Object.assign(new URL(url), { password: '' }).href
   /** Runs the program, which must never show a password. */
   const run = async (t: TestContext, words: string[], variables: Record<string, string>): Promise<CliResult> => {
@@ -67,7 +54,6 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
     }
     assert.match(await succeed('import events - --key id'), /1,234 items imported/)
     assert.match(await succeed('collections'), /^events +1,234 +3 +id/m)
-    assert.equal(await succeed('export events'), eventLines(1234))
     const rows = eventLines(1234).replaceAll(/\{"id":(\d+),"title":"(.*)"\}/g, '$1,$2')
     assert.equal(await succeed('export events --format csv'), `id,title\n${rows}`)
     assert.match(await succeed('set events --private'), /now private/)
@@ -82,26 +68,6 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
     assert.match(await succeed('drop events --yes'), /dropped, with 1,234 items/)
     const empty = `${name} has no collections. Create one: reams import NAME FILE --store '${name}'\n`
     assert.equal(await succeed('collections'), empty)
-  })
-
-  it('is served, also by several processes at once, and a token that one revokes no other takes', async (t) => {
-    const url = newUrl()
-    const options = { in: workDirectory(t), variables: { REAMS_STORE: url, REAMS_LOG_REQUESTS: 'none' } }
-    const servers = [await startServer(t, ['--create'], options), await startServer(t, [], options)]
-    for (const { cli } of servers) assert.ok(cli.stdout.startsWith(`Reams serves ${withoutPassword(url)} at http`))
-    const { stdout } = await runOn(t, url, 'token create --name ci --scope create:*')
-    const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
-    await fetch(`${servers[0]?.url}/events`, { method: 'PUT', headers, body: '{}' })
-    const post = async (at: number) =>
-      (await fetch(`${servers[at % 2]?.url}/events`, { method: 'POST', headers, body: `[{"n":${at}}]` })).status
-    assert.equal(await post(0), 201)
-    const statuses = await Promise.all(Array.from({ length: 20 }, (_, at) => post(at)))
-    assert.deepEqual(new Set(statuses), new Set([201]))
-    for (const { get } of servers) assert.match(await (await get('/events')).text(), /"item_count":21[,}]/)
-    await runOn(t, url, 'token revoke ci')
-    assert.deepEqual([await post(0), await post(1)], [401, 401])
-    for (const { cli } of servers)
-      assert.deepEqual({ ...(await cli.stop()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
   })
 
   it('takes a password from --store, with a warning, from PGPASSWORD and from ~/.pgpass', ofConnections, async (t) => {
@@ -126,9 +92,10 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
   })
 
   it('logs the warning and every error in lines of JSON, without the password', ofConnections, async (t) => {
-    const words = ['--store', newUrl(), '--create', '--workers', '2', '--log-level', 'trace']
+    const url = newUrl()
+    const words = ['--store', url, '--create', '--workers', '2', '--log-level', 'trace']
     const { cli, get } = await startServer(t, words, { in: workDirectory(t) })
-    await sql(`DROP SCHEMA ${schemas.at(-1)} CASCADE`)
+    await sql(`DROP SCHEMA ${new URL(url).searchParams.get('schema')} CASCADE`)
     assert.equal((await get(`/${encodeURIComponent(password())}`)).status, 404)
     assert.equal((await get('/events')).status, 503)
     const { stderr } = await cli.stop()
@@ -171,7 +138,8 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
       await sql('DROP ROLE IF EXISTS reams_cli_role')
       await sql(`CREATE ROLE reams_cli_role LOGIN PASSWORD 'right'`)
       t.after(() => sql('DROP ROLE reams_cli_role'))
-      const as = (secret: string): string => newUrl({ username: 'reams_cli_role', password: secret })
+      const as = (secret: string) =>
+        Object.assign(new URL(newUrl()), { username: 'reams_cli_role', password: secret }).href
       const wrong = /authentication failed.*REAMS_STORE, PGPASSWORD or ~\/\.pgpass/
       await refused(t, as('wrong-and-secret'), 'collections', 3, wrong)
       const none = /requires a password, and none was given.*PGPASSWORD, ~\/\.pgpass or REAMS_STORE/

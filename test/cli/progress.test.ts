@@ -4,30 +4,23 @@ import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { promisify, stripVTControlCharacters } from 'node:util'
+import { formatDuration } from '../../src/cli/output.ts'
 import { progressLine, pullLine, startProgress, startPullProgress } from '../../src/cli/progress.ts'
+import { counted } from '../../src/contract/message-text.ts'
 import { serve } from './pull-servers.ts'
 import { MAIN } from './run-cli.ts'
 
 describe('progress', () => {
   const state = { label: 'events.ndjson', share: 0.25, items: 500_000, elapsedMs: 2_000, columns: 100 }
 
-  it('shows share, items, items a second and time left', () =>
-    assert.equal(
-      progressLine(state),
-      'events.ndjson  [========                      ]   25 %  500,000 items  250,000 items/s  6.0 s left',
-    ))
-
-  it('shows no share and no time left for a pipe', () =>
-    assert.equal(
-      progressLine({ ...state, label: 'standard input', share: undefined }),
-      'standard input  500,000 items  250,000 items/s',
-    ))
-
-  it('shows no rate in the first second', () =>
-    assert.equal(
-      progressLine({ ...state, elapsedMs: 999 }),
-      'events.ndjson  [========                      ]   25 %  500,000 items  3.0 s left',
-    ))
+  it('shows share, items, items a second and time left; no share for a pipe, no rate in the first second', () => {
+    const bar = '[========                      ]   25 %'
+    assert.equal(progressLine(state), `events.ndjson  ${bar}  500,000 items  250,000 items/s  6.0 s left`)
+    const pipe = progressLine({ ...state, label: 'standard input', share: undefined })
+    assert.equal(pipe, 'standard input  500,000 items  250,000 items/s')
+    const first = progressLine({ ...state, elapsedMs: 999 })
+    assert.equal(first, `events.ndjson  ${bar}  500,000 items  3.0 s left`)
+  })
 
   it('draws a bar on a terminal and takes it off at the end', async () => {
     const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 100 })
@@ -118,4 +111,22 @@ describe('the progress of a pull', () => {
     assert.match(shown, /reams: Request failed with status 503 .*; asking again in 1\.\d s \(retry 1\)\./)
     assert.match(shown, /events: complete with 10,000 items in e\.ndjson \(.*\)\.\s*$/)
   })
+})
+
+describe('figures', () => {
+  const durations: [number, string][] = [
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [2_949, '2.9 s'],
+    [59_940, '59.9 s'],
+    [59_960, '1 min 0 s'],
+    [3_599_400, '59 min 59 s'],
+    [3_600_000, '1 h 0 min'],
+  ]
+  it('are written in the unit that fits', () => {
+    for (const [durationMs, text] of durations) assert.equal(formatDuration(durationMs), text)
+  })
+
+  it('one item is no plural', () => assert.equal(counted(1, 'item'), '1 item'))
+  it('thousands are set apart', () => assert.equal(counted(1_234_567, 'item'), '1,234,567 items'))
 })

@@ -7,26 +7,14 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answered, type Asked, CorrectServer, type ServerOptions, startServer } from '../check/correct-server.ts'
 import { waitUntil } from '../wait-until.ts'
-import { type CliResult, type RunningCli, runInside, startCli, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { type RunningCli, runInside, startCli, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 /** Called before a request is answered; what it gives is the answer instead. `number` counts requests from 1. */
 export type Hook = (asked: Asked, number: number) => Answered | 'cut' | undefined
 
-export interface Pulled {
-  readonly directory: string
-  /** Of the collection. */
-  readonly url: string
-  readonly server: HookedServer
-  /** The numbers of the pages that were asked for, in order. */
-  readonly pages: () => readonly number[]
-  readonly pull: (...words: string[]) => Promise<CliResult>
-  readonly start: (...words: string[]) => RunningCli
-  readonly read: (name: string) => Buffer
-  /** The names in the directory, sorted. */
-  readonly names: () => string[]
-}
+export type Pulled = Awaited<ReturnType<typeof serve>>
 
-export class HookedServer extends CorrectServer {
+class HookedServer extends CorrectServer {
   hook: Hook = () => undefined
   /** Before each answer. */
   delayMs = 0
@@ -59,22 +47,21 @@ export function pageOf({ query }: Asked): number {
   return Number(new URLSearchParams(query).get('page') ?? 1)
 }
 
-export async function serve(t: TestContext, options: ServerOptions = {}): Promise<Pulled> {
-  return serveWith(t, new HookedServer(options))
-}
-
-export async function serveWith(t: TestContext, server: HookedServer): Promise<Pulled> {
+/** A directory for the pulls of a collection at `url`. */
+export async function serve(t: TestContext, options: ServerOptions = {}) {
+  const server = new HookedServer(options)
   const directory = workDirectory(t)
-  const running = await startServer(server)
-  t.after(() => running.close())
+  const { url, close } = await startServer(server)
+  t.after(() => close())
   return {
     directory,
-    url: running.url,
+    url,
     server,
+    /** The numbers of the pages that were asked for, in order. */
     pages: () => server.asked.map(pageOf),
-    pull: (...words) => runInside(['pull', running.url, ...words], { in: directory }),
-    start: (...words) => startPull(t, directory, running.url, ...words),
-    read: (name) => readFileSync(join(directory, name)),
+    pull: (...words: string[]) => runInside(['pull', url, ...words], { in: directory }),
+    start: (...words: string[]) => startPull(t, directory, url, ...words),
+    read: (name: string) => readFileSync(join(directory, name)),
     names: () => namesIn(directory),
   }
 }

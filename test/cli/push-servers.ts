@@ -20,24 +20,16 @@ import { serveStore } from './serve-inside.ts'
 
 export const TOKEN = `reams_${'Secret-of_the-Push'.padEnd(43, 'x')}`
 
-export interface Served {
-  readonly directory: string
-  /** Of the collection `events`. */
-  readonly url: string
-  readonly store: Store
-  /** The items of the collection, as NDJSON. */
-  readonly stored: (name?: string) => Promise<string>
-}
-
 /** The service on a socket and a store with an empty collection `events`, which TOKEN may write. */
 export async function serveEvents(
   t: TestContext,
   settings: Partial<CollectionSettings> = {},
   limits: Partial<Limits> = {},
-): Promise<Served> {
+) {
   const directory = workDirectory(t)
   const store = await createEvents(directory, settings)
   const { url } = await serveStore(t, store, { limits })
+  /** The items of the collection, as NDJSON. */
   const stored = (name = 'events') => linesIn(store, name)
   return { directory, url: `${url}/events`, store, stored }
 }
@@ -70,7 +62,7 @@ export function startPush(t: TestContext, directory: string, ...words: string[])
   return startCli(t, ['push', ...words], { in: directory, variables: VARIABLES })
 }
 
-export interface Posted {
+interface Posted {
   readonly headers: IncomingHttpHeaders
   /** As it was sent. */
   readonly body: Buffer

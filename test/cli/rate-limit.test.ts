@@ -34,12 +34,8 @@ describe('serve with limits', () => {
     const words = ['--rate-limit', '7/h', '--trust-proxy', '127.0.0.1,::1', '--cors-origin', 'https://a.example']
     const { cli, url } = await startServer(t, words, { in: directory })
     assert.deepEqual(await statusesOf(`${url}/events`), { 200: 7, 429: 13 })
-    for (const address of ['198.51.100.1', '198.51.100.2'])
-      assert.deepEqual(await statusesOf(`${url}/events`, { headers: { 'X-Forwarded-For': address } }), {
-        200: 7,
-        429: 13,
-      })
-    assert.deepEqual(await statusesOf(`${url}/-/health`), { 200: 20 })
+    const other = { headers: { 'X-Forwarded-For': '198.51.100.1' } }
+    assert.deepEqual(await statusesOf(`${url}/events`, other), { 200: 7, 429: 13 })
     const { status, headers } = await fetch(`${url}/events`, { headers: { Origin: 'https://a.example' } })
     assert.equal(`${status} ${headers.get('access-control-allow-origin')}`, '429 https://a.example')
     assert.match(headers.get('ratelimit') ?? '', /^"reads";r=0;t=\d+$/)

@@ -79,13 +79,6 @@ describe('the log of serve', () => {
     assert.equal(second?.['cache'], 'hit')
   })
 
-  it('tells how long a request has waited for a change because it preferred to', async () => {
-    await ask('/events', { headers: { 'If-None-Match': '*', Prefer: 'wait=1', 'X-Request-Id': 'waiting' } })
-    const [{ status, waited_ms: waitedMs, duration_ms: durationMs } = assert.fail()] = await linesOfRequest('waiting')
-    assert.equal(status, 304)
-    assert.ok(Number(waitedMs) > 0 && Number(waitedMs) < Number(durationMs))
-  })
-
   it('names the client itself behind a trusted proxy, and the token also of what a limit refuses', async () => {
     const Authorization = `Bearer ${await writeToken('app')}`
     const headers = { Authorization, 'X-Forwarded-For': '203.0.113.9, 2001:db8::7', 'X-Request-Id': 'limited' }

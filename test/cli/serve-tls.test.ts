@@ -3,23 +3,27 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import { listen } from '../../src/service/node/listen.ts'
+import { listenOn } from '../check/hostile-servers.ts'
 import { parseAnswers, readToEnd, refusesConnections } from '../service/raw-http.ts'
 import { waitUntil } from '../wait-until.ts'
+import { directoryWith, refused, run } from './directory.ts'
 import { eventLines, putLines } from './items.ts'
-import { runInside, startServer, suiteScope, workDirectory } from './run-cli.ts'
+import { RunningCli, runCli, startServer, suiteScope, workDirectory } from './run-cli.ts'
 
 /** NAME.crt and NAME.key, made for localhost and 127.0.0.1. */
-function makePair(directory: string, name: string): void {
-  const files = ['-keyout', join(directory, `${name}.key`), '-out', join(directory, `${name}.crt`)]
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-days', '2']
+function makePair(directory: string, name: string, ...signed: string[]): void {
+  const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`]
+  const alternatives = name === 'ca' ? [] : ['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const subject = ['-subj', `/CN=${name}`, ...alternatives, '-days', '2']
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  execFileSync('openssl', ['req', '-x509', ...key, ...files, ...subject], { stdio: 'ignore' })
+  const words = ['req', '-x509', ...key, ...signed, ...files, ...subject]
+  execFileSync('openssl', words, { cwd: directory, stdio: 'ignore' })
 }
 
 const scope = suiteScope()
@@ -71,12 +75,15 @@ async function statusOver(socket: TLSSocket): Promise<string> {
   return (await readToEnd(socket)).toString('latin1', 9, 12)
 }
 
+async function portOf(t: TestContext, server: Server): Promise<number> {
+  return Number(new URL(await listenOn(t, server)).port)
+}
+
 /** The first bytes of a handshake. */
 async function firstBytes(t: TestContext): Promise<Buffer> {
-  const catcher = createServer().listen(0, '127.0.0.1')
-  t.after(() => catcher.close())
-  await once(catcher, 'listening')
-  const client = connectTls({ ...TRUSTING, port: (catcher.address() as AddressInfo).port }).on('error', () => {})
+  const catcher = createServer()
+  const port = await portOf(t, catcher)
+  const client = connectTls({ ...TRUSTING, port }).on('error', () => {})
   const [socket] = (await once(catcher, 'connection')) as [Socket]
   const [bytes] = await once(socket, 'data')
   client.destroy()
@@ -116,10 +123,8 @@ async function splitHandshakes(t: TestContext, port: number): Promise<number> {
       })
     })
     server.pipe(client)
-  }).listen(0, '127.0.0.1')
-  t.after(() => splitter.close())
-  await once(splitter, 'listening')
-  return (splitter.address() as AddressInfo).port
+  })
+  return portOf(t, splitter)
 }
 
 describe('serve with TLS', () => {
@@ -143,12 +148,7 @@ describe('serve with TLS', () => {
       use(directory, 'b')
       cli.child.kill('SIGHUP')
       await waitUntil(() => cli.stderr.endsWith('The TLS certificate was read again."}\n'))
-      const isNew = () =>
-        ask('b', `${url}/events`).then(
-          () => true,
-          () => false,
-        )
-      await waitUntil(isNew)
+      await waitUntil(() => ask('b', `${url}/events`).then(Boolean, () => false))
       await serveBetweenStalled(t, server)
       assert.equal((await cli.stop()).status, 0)
     })
@@ -205,23 +205,18 @@ describe('serve with TLS', () => {
 
   it('says what is wrong with the files', async () => {
     await putLines(pairs, 'events', eventLines(1))
-    const wrong: [cert: string, key: string, message: RegExp][] = [
-      ['a.crt', '', /needs both --tls-cert and --tls-key/],
-      ['', 'a.key', /needs both --tls-cert and --tls-key/],
-      ['no.crt', 'a.key', /Cannot read no\.crt: ENOENT\. Check the path after --tls-cert/],
-      ['a.crt', 'no.key', /Cannot read no\.key: ENOENT\. Check the path after --tls-key/],
-      ['tmp', 'a.key', /tmp is not a file\. Give a file after --tls-cert/],
-      ['text', 'a.key', /text is not a certificate in PEM form/],
-      ['a.crt', 'text', /text is not a private key in PEM form/],
-      ['a.crt', 'b.key', /The certificate in a\.crt does not fit the key in b\.key/],
-      ['a.crt', 'locked.key', /The key in locked\.key is encrypted.*openssl pkey/],
+    const wrong: [words: string, message: RegExp][] = [
+      ['--tls-cert a.crt', /needs both --tls-cert and --tls-key/],
+      ['--tls-key a.key', /needs both --tls-cert and --tls-key/],
+      ['--tls-cert no.crt --tls-key a.key', /Cannot read no\.crt: ENOENT\. Check the path after --tls-cert/],
+      ['--tls-cert a.crt --tls-key no.key', /Cannot read no\.key: ENOENT\. Check the path after --tls-key/],
+      ['--tls-cert tmp --tls-key a.key', /tmp is not a file\. Give a file after --tls-cert/],
+      ['--tls-cert text --tls-key a.key', /text is not a certificate in PEM form/],
+      ['--tls-cert a.crt --tls-key text', /text is not a private key in PEM form/],
+      ['--tls-cert a.crt --tls-key b.key', /The certificate in a\.crt does not fit the key in b\.key/],
+      ['--tls-cert a.crt --tls-key locked.key', /The key in locked\.key is encrypted.*openssl pkey/],
     ]
-    for (const [cert, key, message] of wrong) {
-      const words = [...(cert ? ['--tls-cert', cert] : []), ...(key ? ['--tls-key', key] : [])]
-      const result = await runInside(['serve', '--port', '0', ...words], { in: pairs })
-      assert.equal(result.status, 2)
-      assert.match(result.stderr, message)
-    }
+    for (const [words, message] of wrong) await refused(pairs, `serve --port 0 ${words}`, 2, message)
   })
 })
 
@@ -253,4 +248,56 @@ it('a closing server answers once more on a TLS connection that was idle for lon
   const [answer] = parseAnswers(await readToEnd(socket))
   assert.deepEqual([answer?.status, answer?.headers.get('connection')], [200, 'close'])
   await closed
+})
+
+/** NAME.crt and NAME.key of two authorities, and server.crt and server.key, which `ca` has signed. */
+function makeAuthorities(directory: string): void {
+  for (const name of ['ca', 'other']) makePair(directory, name)
+  makePair(directory, 'server', '-CA', 'ca.crt', '-CAkey', 'ca.key')
+}
+
+it('a server with a certificate of a private authority is read, written to, mirrored and checked with --ca, and only then', async (t) => {
+  const directory = directoryWith(t, { 'more.ndjson': '{"id":"more"}\n' })
+  makeAuthorities(directory)
+  await putLines(directory, 'events', eventLines(3), { keyField: 'id' })
+  const token = (await run(directory, 'token create --name a --scope admin')).stdout.trim()
+  const words = 'serve --port 0 --log-requests none --tls-cert server.crt --tls-key server.key'
+  const cli = new RunningCli(words.split(' '), { in: directory })
+  t.after(() => cli.child.kill('SIGKILL'))
+  await cli.prints('Ctrl-C stops it.')
+  const url = `${/https:\/\/[^/\s]+/.exec(cli.stdout)?.[0]}/events`
+  const variables = { REAMS_TOKEN: token }
+  const commands = [
+    `pull ${url} -o copy.ndjson`,
+    `push ${url} more.ndjson --retries 0`,
+    `mirror ${url} --once --store mirror.db`,
+    `check ${url}`,
+  ]
+  for (const words of commands) {
+    const refused = await run(directory, words, { variables })
+    assert.equal(refused.status, 3, words)
+    const said = refused.stderr + refused.stdout
+    assert.match(
+      said,
+      /its certificate is signed by an unknown authority[.;] [Tt]o trust that authority, give its certificate: --ca FILE/,
+      words,
+    )
+    assert.doesNotMatch(said, /Node/, words)
+    const { status, stderr, stdout } = await run(directory, `${words} --ca ca.crt`, { variables })
+    assert.equal(status, 0, `${words}: ${stderr}${stdout}`)
+  }
+  const ofOther = ['pull', url, '--retries', '0', '--ca', 'other.crt']
+  assert.equal((await run(directory, ofOther, { variables })).status, 3)
+  // The program itself: Node.js reads this variable when it starts. Authorities of --ca come to those that are trusted anyway.
+  const trusting = { ...variables, NODE_EXTRA_CA_CERTS: 'ca.crt' }
+  assert.equal((await runCli(ofOther, { in: directory, variables: trusting })).status, 0)
+  assert.equal((await run(directory, ['pull', url], { variables: { ...variables, REAMS_CA: 'ca.crt' } })).status, 0)
+})
+
+it('--ca needs a file with a certificate, and the message says which is wrong', async (t) => {
+  const directory = directoryWith(t, { 'text.pem': 'hello\n' })
+  const pull = 'pull https://127.0.0.1:9/x --ca'
+  const advice = 'Check the path after --ca, and that this user may read it.'
+  await refused(directory, `${pull} none.pem`, 2, `Cannot read none.pem: ENOENT. ${advice}`)
+  await refused(directory, `${pull} text.pem`, 2, /^reams: text\.pem is not a certificate in PEM form\. --ca takes /)
 })

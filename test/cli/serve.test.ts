@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, get, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, get, type Server } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { text } from 'node:stream/consumers'
 import { before, describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { greeting } from '../../src/cli/commands/serve/greeting.ts'
+import { sampleCollections } from '../../src/cli/commands/serve/sample.ts'
 import { checkAddress, listenFailure, localUrl } from '../../src/cli/commands/serve/server.ts'
 import { type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { refusesConnections } from '../service/raw-http.ts'
+import { listenOn } from '../check/hostile-servers.ts'
 import { freePort } from '../store/free-port.ts'
+import { refused, succeeds } from './directory.ts'
 import { eventLines, putLines } from './items.ts'
 import { runCli, runInside, startCli, startServer, suiteScope, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
@@ -54,8 +54,7 @@ describe('serve', () => {
   })
 
   it('follows what other processes do to the store, from the next request on', async () => {
-    const run = async (words: string, input = '') =>
-      assert.equal((await runInside(words.split(' '), { in: directory, input })).status, 0)
+    const run = (words: string, input = '') => succeeds(directory, words, { input })
     assert.equal(await countOf(server.get('/events')), 1234)
     await run('import events -', eventLines(600, 2000))
     assert.equal(await countOf(server.get('/events')), 1834)
@@ -113,17 +112,15 @@ describe('serve in its settings', () => {
   it('says what to do if the port is in use, before it loads anything', async (t) => {
     const directory = workDirectory(t)
     await putEvents(directory)
-    const other = createServer().listen(0, '127.0.0.1')
-    t.after(() => other.close())
-    await once(other, 'listening')
-    const { port } = other.address() as AddressInfo
+    const { port } = new URL(await listenOn(t, createServer()))
     writeFileSync(join(directory, 'bad.ndjson'), '[1]\n')
-    for (const words of [[], ['--workers', '2'], ['bad.ndjson']]) {
+    const message = new RegExp(`^reams: Port ${port} on 127\\.0\\.0\\.1 is in use\\. .*--(admin-)?port 0.*\n$`)
+    for (const words of [`${port}`, `${port} --workers 2`, `${port} bad.ndjson`, `0 bad.ndjson --admin-port ${port}`]) {
       // Workers are processes: they need the program itself.
       const run = words.includes('--workers') ? runCli : runInside
-      const result = await run(['serve', '--port', String(port), ...words], { in: directory })
+      const result = await run(['serve', '--port', ...words.split(' ')], { in: directory })
       assert.deepEqual([result.status, result.stdout], [2, ''])
-      assert.match(result.stderr, new RegExp(`^reams: Port ${port} on 127\\.0\\.0\\.1 is in use\\. .*--port 0.*\n$`))
+      assert.match(result.stderr, message)
     }
   })
 })
@@ -142,12 +139,9 @@ describe('the address of a server', () => {
   })
 
   it('that cannot be had is explained', async () => {
+    const inUse = /^Port 8080 on 192.0.2.1 is in use\. Stop the program that uses it, or take another: --port 0 /
     const cases: [code: string, port: number, message: RegExp][] = [
-      [
-        'EADDRINUSE',
-        8080,
-        /^Port 8080 on 192.0.2.1 is in use\. Stop the program that uses it, or take another: --port 0 /,
-      ],
+      ['EADDRINUSE', 8080, inUse],
       ['EACCES', 80, /^No permission to listen on port 80 of 192.0.2.1\. .*--port 8080/],
       ['EADDRNOTAVAIL', 80, /^This machine has no address "192.0.2.1"\. .*--host/],
       ['ENOTFOUND', 80, /^This machine has no address "192.0.2.1"\. .*--host/],
@@ -258,15 +252,13 @@ describe('serve FILE…', () => {
     const directory = directoryWithFiles(t)
     writeFileSync(join(directory, 'bad.ndjson'), '{"a":1}\n[1]\n')
     writeFileSync(join(directory, 'Venues.json'), '[]')
-    const wrong: [words: string[], status: number, message: RegExp][] = [
-      [['venues.csv', 'bad.ndjson'], 1, /^reams: bad\.ndjson, line 2: .*\[1\]/],
-      [['venues.csv', 'Venues.json'], 2, /^reams: venues\.csv and Venues\.json would both be the collection "venues"/],
-      [['venues.csv', '--store', 'my.db'], 2, /reams import NAME FILE --store my\.db\n$/],
+    const wrong: [words: string, status: number, message: RegExp][] = [
+      ['venues.csv bad.ndjson', 1, /^reams: bad\.ndjson, line 2: .*\[1\]/],
+      ['venues.csv Venues.json', 2, /^reams: venues\.csv and Venues\.json would both be the collection "venues"/],
+      ['venues.csv --store my.db', 2, /reams import NAME FILE --store my\.db\n$/],
     ]
     for (const [words, status, message] of wrong) {
-      const result = await runInside(['serve', '--port', '0', ...words], { in: directory })
-      assert.equal(result.status, status)
-      assert.match(result.stderr, message)
+      await refused(directory, `serve --port 0 ${words}`, status, message)
       assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
     }
   })
@@ -288,39 +280,34 @@ describe('serve --sample', () => {
   })
 
   it('gives way to a store', async (t) => {
-    const options = { in: workDirectory(t), variables: { REAMS_STORE: 'my.db' } }
-    const { stderr } = await runInside(['serve', '--sample', '--port', '0'], options)
-    assert.match(stderr, /^reams: There is no store at my\.db\./)
+    const variables = { REAMS_STORE: 'my.db' }
+    await refused(workDirectory(t), 'serve --sample --port 0', 2, /There is no store at my\.db\./, { variables })
   })
 })
 
 describe('a server that is told to stop', () => {
-  const itemCount = 100
-
-  /** A server in the middle of an answer that is far too large for the buffers between. */
-  async function serverInTheMiddle(t: TestContext, words: readonly string[]) {
-    const directory = workDirectory(t)
-    await putLines(directory, 'large', `{"text":"${'x'.repeat(200_000)}"}\n`.repeat(itemCount))
-    const server = await startServer(t, ['--log-requests', 'errors', ...words], { in: directory })
-    const request = get(`${server.url}/large`, { agent: false })
-    t.after(() => request.destroy())
-    const [answer] = (await once(request, 'response')) as [IncomingMessage]
-    server.cli.child.kill('SIGTERM')
-    await refusesConnections(server.port)
-    return { ...server, answer }
-  }
-
-  it('finishes the answer that is under way after the drain delay, and takes no new request meanwhile', async (t) => {
-    const { cli, answer } = await serverInTheMiddle(t, ['--drain-delay', '200ms'])
-    const { _embedded } = JSON.parse(await text(answer))
-    assert.equal(_embedded.large.length, itemCount)
-    assert.deepEqual({ ...(await cli.ends()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
-  })
-
   it('cuts off what is left after the shutdown timeout, says so, and ends with 0', async (t) => {
-    const { cli } = await serverInTheMiddle(t, ['--shutdown-timeout', '100ms'])
+    const directory = workDirectory(t)
+    // An answer that is far too large for the buffers between.
+    await putLines(directory, 'large', `{"text":"${'x'.repeat(200_000)}"}\n`.repeat(100))
+    const words = ['--log-requests', 'errors', '--shutdown-timeout', '100ms']
+    const { cli, url } = await startServer(t, words, { in: directory })
+    const request = get(`${url}/large`, { agent: false })
+    t.after(() => request.destroy())
+    await once(request, 'response')
+    cli.child.kill('SIGTERM')
     const { status, stderr } = await cli.ends()
     assert.equal(status, 0)
     assert.match(stderr, /^{"level":"warn",.*"msg":"Cut off after --shutdown-timeout: 1 request\."}$/m)
   })
+})
+
+it('the sample has 1,234 events in a dozen venues, each with a key of its own, the same every time', () => {
+  const [events, venues] = sampleCollections()
+  const itemsOf = (texts: readonly string[] = []) => texts.map((text) => JSON.parse(text))
+  const idsOf = (texts?: readonly string[]) => new Set(itemsOf(texts).map(({ id }) => id))
+  assert.deepEqual([events?.name, events?.isPaginated, idsOf(events?.items).size], ['events', true, 1234])
+  assert.deepEqual([venues?.name, venues?.isPaginated, idsOf(venues?.items).size], ['venues', false, 12])
+  assert.deepEqual(new Set(itemsOf(events?.items).map(({ venue }) => venue)), idsOf(venues?.items))
+  assert.deepEqual(sampleCollections(), sampleCollections())
 })

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { takeLock } from '../../src/cli/files/file-lock.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { LINUX_ROOT, lackOf, PID_NAMESPACES } from '../faults/needs.ts'
 import { eventLines } from './items.ts'
@@ -121,4 +122,36 @@ describe('after kill -9', () => {
     await second.cli.stop()
     assert.deepEqual(readdirSync(tmp), [])
   })
+})
+
+const LOCK_MODULE = new URL('../../src/cli/files/file-lock.ts', import.meta.url).href
+
+describe('the lock beside a file', () => {
+  it('is held by one, and free afterwards, with nothing left behind', (t) => {
+    const path = join(workDirectory(t), 'x.lock')
+    for (let round = 0; round < 3; round++) {
+      using held = takeLock(path)
+      assert.ok(held)
+      assert.equal(takeLock(path), undefined)
+    }
+    assert.equal(existsSync(path), false)
+  })
+
+  it('is free as soon as its holder is killed', async (t) => {
+    const path = join(workDirectory(t), 'x.lock')
+    const script = `const { takeLock } = await import('${LOCK_MODULE}'); globalThis.lock = takeLock('${path}'); console.log('held'); setInterval(() => {}, 1000)`
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    t.after(() => holder.kill('SIGKILL'))
+    await once(holder.stdout, 'data')
+    assert.equal(takeLock(path), undefined)
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    using lock = takeLock(path)
+    assert.ok(lock)
+  })
+
+  it('tells when no file can be made', (t) =>
+    assert.throws(() => takeLock(join(workDirectory(t), 'none/x.lock')), { code: 'ENOENT' }))
 })

@@ -146,13 +146,10 @@ describe('token list', () => {
     assert.deepEqual(lost, { name: 'lost', scopes: ['admin'], state: 'revoked', created, expires, revoked })
   })
 
-  it('says how to create the first', async () => {
+  it('says how to create the first, and cannot be made to steer the terminal', async () => {
     const stdout = 'reams.db has no tokens. Create one: reams token create --name NAME --scope SCOPE --store reams.db\n'
     assert.equal((await token('list')).stdout, stdout)
     assert.equal((await token('list', '--json')).stdout, '[]\n')
-  })
-
-  it('cannot be made to steer the terminal', async () => {
     await addTokens({ name: 'a\u001b[31m', scopes: ['\u001b[2J'] })
     assert.match((await token('list')).stdout, /^a\\u001b\[31m .* \\u001b\[2J$/m)
   })
