@@ -121,6 +121,19 @@ describe('a pull that goes on with an earlier one', () => {
       }
   })
 
+  it('begins again when items repeat, so that a removal may not show', async () => {
+    for (const period of [1, 100, 250]) {
+      const repeating = (count: number) => Array.from({ length: count }, (_, index) => ({ v: index % period }))
+      const puller = new Puller(0)
+      puller.server.items = [...numberedItems(500), ...repeating(500)]
+      await puller.pull()
+      puller.server.items = [...numberedItems(500).slice(period), ...repeating(550 + period)]
+      await puller.pull()
+      puller.assertComplete()
+      assert.equal(puller.restarts, 1)
+    }
+  })
+
   it('does not begin again when it may not', async () => {
     const puller = new Puller(1700)
     await puller.pull(2)

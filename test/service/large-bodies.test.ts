@@ -146,4 +146,22 @@ describe('complete bodies', () => {
     first.release()
     assert.equal(shareOf('c').process(1_000_000), undefined)
   })
+
+  it('go on when a larger one before them gave up, as far as there is memory', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const shareOf = createBodyMemory(LIMITS, 1)
+    assert.equal(shareOf('a').process(700_000), undefined)
+    const large = shareOf('b').process(1_000_000)
+    t.mock.timers.tick(10_000)
+    let hasStarted = false
+    void shareOf('c')
+      .process(20_000)
+      ?.then(() => {
+        hasStarted = true
+      })
+    t.mock.timers.tick(20_000)
+    await assert.rejects(large ?? Promise.resolve(), { problem: 'service-busy' })
+    await new Promise(setImmediate)
+    assert.ok(hasStarted)
+  })
 })
