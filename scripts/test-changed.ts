@@ -19,7 +19,7 @@ const AT_ONCE = 3
 const SHOWN_LINES = 15
 /** A file with this many users says nothing about any of them. */
 const SHARED = 8
-/** A test that names a changed file is likelier to fail than one that reaches it through others. */
+/** A test that was changed, or names a changed file, is likelier to fail than one that reaches it through others. */
 const DIRECT_WEIGHT = 2
 /** After this many failures there is no need to run more. */
 const ENOUGH = 3
@@ -108,7 +108,7 @@ function inOrder(affected: readonly string[]): string[] {
   const query = [change, ...existing, ...existing.map(read)].join('\n')
   const scores = similarities(query, new Map(affected.map((test) => [test, textOf(test)])))
   for (const [test, score] of scores) {
-    const isDirect = graph.get(test)?.some((file) => changed.includes(file))
+    const isDirect = [test, ...(graph.get(test) ?? [])].some((file) => changed.includes(file))
     scores.set(test, (score * (isDirect ? DIRECT_WEIGHT : 1)) / Math.log(2 + reach(test, graph).size))
   }
   return affected.toSorted((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0))

@@ -19,6 +19,7 @@ describe('the tests that a change can affect', () => {
     for (const [changed, test] of [
       ['src/cli/main.ts', 'test/cli/serve.test.ts'],
       ['src/store/sqlite/read/page-thread.ts', 'test/store/sqlite-page-reader.test.ts'],
+      ['src/explorer/browser/download.ts', 'test/browser/browser.test.ts'],
       ['docs/how-to/csv.md', 'test/shell-pages.test.ts'],
     ] as const)
       assert.ok(testsAffectedBy([changed], graph).includes(test), changed)

@@ -48,7 +48,8 @@ export async function hashesIn(buckets: ReadonlySet<number>, runs: Runs): Promis
   for await (const run of runs)
     for (const [key, item] of hashes(run)) {
       if (!buckets.has(bucketOf(key))) continue
-      if (found.has(key)) throw new InputError(`several rows have the key ${quoted(key)}`)
+      if (found.has(key))
+        throw new InputError(`several rows have the key ${quoted(key)}, as a child table can add; delete all but one`)
       found.set(key, item)
     }
   return found

@@ -127,7 +127,7 @@ describe('the encoding of a file', () => {
     assert.equal(await storedLines(directory, 'a'), items)
   })
 
-  it('is told by a byte order mark, also packed, from a pipe and with types', async (t) => {
+  it('follows from a byte order mark, also in gzip, from a pipe and with types', async (t) => {
     const directory = directoryWith(t, { 'b.csv.gz': gzipSync(utf16) })
     await succeeds(directory, 'import b b.csv.gz')
     assert.equal(await storedLines(directory, 'b'), items)

@@ -231,7 +231,7 @@ describe('reams pull of a server that fails', () => {
     assert.deepEqual([status, stdout, names()], [2, '', []])
   })
 
-  it('tries as often and waits as long as it is told, and says where nobody listens', async (t) => {
+  it('retries and waits as its options say, and names an address where nothing listens', async (t) => {
     const { pull, server } = await serve(t)
     server.delayMs = 20_000
     const late = await pull('--timeout', '1', '--retries', '0')

@@ -27,7 +27,7 @@ describe('a text in a message', () => {
     )
   })
 
-  it('shows what stands around a place far from the beginning, from a whole character on', () => {
+  it('shows the text around a place far from the beginning, and cuts no character in two', () => {
     const bytes = new TextEncoder().encode(`${'é'.repeat(100)}here${'y'.repeat(200)}`)
     assert.equal(excerpt(bytes, 0, bytes.length, 200), `…${'é'.repeat(20)}here${'y'.repeat(76)}…`)
     assert.equal(excerpt(bytes, 0, bytes.length, 201), `…${'é'.repeat(19)}here${'y'.repeat(77)}…`)

@@ -67,7 +67,7 @@ describe('JSON on a page', () => {
     )
   })
 
-  it('stops to indent further at 40 levels', () => {
+  it('stops indenting at 40 levels', () => {
     const line = shown(`${'['.repeat(50)}1${']'.repeat(50)}`)
       .split('\n')
       .find((each) => each.endsWith('1'))

@@ -269,7 +269,7 @@ const FREQUENT = {
   leave: () => [],
 } satisfies Record<string, Make>
 
-/** What changes all rows, the columns or the triggers: needs the table for itself. */
+/** Statements that change all rows, the columns or the triggers, and so need the table for themselves. */
 const RARE = {
   updateAll: () => ['UPDATE t SET w = w + 1'],
   deleteSome: (_, { pick }) => [`DELETE FROM t WHERE w % 4 = ${pick % 4}`],
@@ -325,7 +325,7 @@ const RARE = {
   triggersGone: (writer, step) => [everyTrigger('DROP TRIGGER %2$I ON %1$s'), writer.insert(step.n, 0, text(step))],
 } satisfies Record<string, Make>
 
-/** What is done to partitions and children, also alone. */
+/** Statements for partitions and children, which also run on their own. */
 const OF_PARTS = {
   truncatePart: (writer, { pick }) => [`TRUNCATE ${writer.part(pick)}`],
   detach: (writer, { pick }) => detach(writer, pick),

@@ -1,4 +1,4 @@
-/** Collections that a test makes anew, replaces or mirrors, and stores in which it replaces methods. */
+/** Creates, replaces and mirrors collections, and replaces methods of a store. */
 
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { keyed } from '../store/items.ts'
@@ -25,7 +25,7 @@ export async function fillAnew(
   await fill(store, name, items, settings)
 }
 
-/** Puts these items in the place of all that a collection has. */
+/** Replaces all items of a collection. */
 export async function replaceAll(store: Store, name: string, items: readonly string[]): Promise<void> {
   const load = await store.load(name, { isReplacement: true })
   await load.append(keyed(items))

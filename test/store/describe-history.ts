@@ -60,7 +60,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
         await assert.rejects(store.stateAt(name, stateOf(seen[0]?.head ?? assert.fail())), isError('state-expired'))
       }))
 
-    it('takes no more than it may: the oldest goes first, which is told', () =>
+    it('keeps to its limit: it drops the oldest first, and says so', () =>
       removing(async (remover) => {
         const notices: string[] = []
         remover.activity.onNotice = (message) => notices.push(message)

@@ -38,7 +38,7 @@ export function describeStore(engineName: string, engine: Engine, { isShort = fa
       assert.deepEqual(await subject.store.tokens(), [])
     })
 
-    // In PostgreSQL the end of a load takes the longer the more collections there are: those with many loads come first.
+    // The more collections PostgreSQL holds, the longer a load takes to end. So suites with many loads come first.
     describeAbandonedLoads(subject)
     describeLoads(subject)
     describeMirrors(subject)

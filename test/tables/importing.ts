@@ -13,7 +13,7 @@ interface Source {
   /** Behind `import events`, unless the words say otherwise. */
   readonly from: () => readonly string[]
   readonly variables: () => Variables
-  /** Whatever is said, it is none of these. */
+  /** No message contains any of these. */
   readonly secrets: () => readonly string[]
 }
 

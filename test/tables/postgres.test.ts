@@ -210,7 +210,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     assert.equal(await imported(t, ...whole), '{"id":1,"q":{"column1":2,"column2":3}}\n')
   })
 
-  it('may have no order, which is told when the table has no primary key', async (t) => {
+  it('may have no order, and says so when the table has no primary key', async (t) => {
     await sql('CREATE TABLE unordered (a int)')
     const { stdout } = await imports(t, ...of('unordered'), '--allow-empty')
     assert.match(stdout, /The table has no primary key: --order can say in which order/)

@@ -24,7 +24,7 @@ const lacking = (relation: string, on?: number): Spoilt => ({
   links: (links, page) => (on === undefined || page === on ? without(links, relation) : links),
 })
 
-/** Puts another link of the page in the place of one, or null. */
+/** Replaces a link of a page with another link of it, or with null. */
 const sharing = (relation: string, other: string | null, on?: number): Spoilt => ({
   links: (links, page) => (on === undefined || page === on ? { ...links, [relation]: other && links[other] } : links),
 })
