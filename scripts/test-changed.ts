@@ -77,7 +77,7 @@ async function runSome(): Promise<void> {
 
 async function run(test: string): Promise<void> {
   const words = ['--test', '--test-timeout=180000', test]
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/reams') }
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/reams'), REAMS_TEST_ALL: '1' }
   const child = spawn(process.execPath, words, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] })
   const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'close')])
   if (isInterrupted) return

@@ -5,7 +5,9 @@ import { encodeReam } from './ream.ts'
 import { sealReam } from './ream-draft.ts'
 import { answerCalls } from './thread.ts'
 
-answerCalls<ReamCall | EditCall, ReamReply | EditReply>((call) => {
+answerCalls(() => ({ answer }))
+
+function answer(call: ReamCall | EditCall): { reply: ReamReply | EditReply; memory?: ArrayBuffer[] } {
   if ('edits' in call) {
     const sealed = call.edits.map(sealReam)
     return { reply: { sealed }, memory: sealed.map(({ data }) => data.buffer as ArrayBuffer) }
@@ -13,4 +15,4 @@ answerCalls<ReamCall | EditCall, ReamReply | EditReply>((call) => {
   const { memory, rawLength, count } = call
   const { data, ...ream } = encodeReam(new Uint8Array(memory, 0, rawLength), count, new Uint8Array(memory, rawLength))
   return { reply: { ...ream, dataLength: data.byteLength } }
-})
+}

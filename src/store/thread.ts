@@ -1,16 +1,13 @@
 /** A thread of the store, and both ends of what is said between it and whoever started it: calls and their replies. */
 
-import { parentPort, type Worker } from 'node:worker_threads'
-import { startThread } from '../program-files/program-files.ts'
+import { type MessagePort, parentPort, type Worker } from 'node:worker_threads'
+import { keepThread, takeThread } from './kept-threads.ts'
 import { StoreError } from './store-error.ts'
-
-/** A thread that does one small thing after the other needs little memory for what it has just thrown away. */
-const YOUNG_GENERATION_MB = 4
 
 /** Replies that are handed on in one turn of the event loop. */
 const REPLIES_A_TURN = 8
 
-/** Asks a thread to end, after the calls before. */
+/** Asks a thread to let go of all that its owner gave it, after the calls before. It says the same when it has. */
 const END = 'end'
 
 /** A call or a reply, with the number of the call. */
@@ -23,7 +20,7 @@ interface Waiting<Reply> {
 }
 
 export interface ThreadOptions<Reply> {
-  /** Handed to the thread as `workerData`. */
+  /** The first message to the thread. */
   readonly data?: unknown
   /** Send the calls of one turn of the event loop together: a message costs more than the calls in it. Default false. */
   readonly isBatching?: boolean
@@ -49,13 +46,15 @@ export class Thread<Call, Reply> {
   constructor(path: string, options: ThreadOptions<Reply> = {}) {
     const { data, isBatching = false, onReplies, onEnd = () => {} } = options
     this.#isBatching = isBatching
-    this.#worker = startThread(path, {
-      workerData: data,
-      // Flags that the program was started with, such as --input-type, may not fit a thread.
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    })
-    this.#worker.on('message', (replies: readonly Numbered<Reply>[]) => {
+    const worker = takeThread(path)
+    this.#worker = worker
+    const { promise, resolve: end } = Promise.withResolvers<unknown>()
+    worker.on('message', (replies: readonly Numbered<Reply>[] | typeof END) => {
+      if (replies === END) {
+        keepThread(path, worker)
+        end(undefined)
+        return
+      }
       onReplies?.(replies.map(([, reply]) => reply))
       this.#replies.push(...replies)
       if (this.#replies.length === replies.length) this.#settleSome()
@@ -67,10 +66,12 @@ export class Thread<Call, Reply> {
       onEnd()
       this.#refuseAll(error)
     }
-    this.#worker.once('error', lose)
-    this.#hasEnded = new Promise((resolve) => this.#worker.once('exit', resolve))
+    worker.once('error', lose)
+    worker.once('exit', end)
+    this.#hasEnded = promise
     void this.#hasEnded.then(() => lose(new StoreError('closed', 'The store was closed before the write was done.')))
-    this.#worker.unref()
+    worker.postMessage(data)
+    worker.unref()
   }
 
   /** How many calls are not answered yet. */
@@ -141,19 +142,41 @@ export class Thread<Call, Reply> {
   }
 }
 
-/** In a thread: answers calls one after the other; memory that goes along is the receiver's then. */
-export function answerCalls<Call, Reply>(
-  answer: (call: Call) => { readonly reply: Reply; readonly memory?: ArrayBuffer[] },
-  close: () => void = () => {},
+/** In a thread: `begin` gets what an owner hands over, and returns what takes its messages. It calls `end` after END. */
+export function serveOwners<Data, Call>(
+  begin: (data: Data, port: MessagePort, end: () => void) => (message: ThreadMessage<Call>) => void,
 ): void {
-  parentPort?.on('message', (message: ThreadMessage<Call>) => {
-    if (message === END) {
-      close()
-      parentPort?.close()
-    } else
-      for (const [id, call] of message) {
-        const { reply, memory = [] } = answer(call)
-        parentPort?.postMessage([[id, reply]], memory)
-      }
+  const port = parentPort
+  if (port === null) return
+  let take: ((message: ThreadMessage<Call>) => void) | undefined
+  const end = (): void => {
+    take = undefined
+    port.postMessage(END)
+  }
+  port.on('message', (message) => {
+    if (take === undefined) take = begin(message, port, end)
+    else take(message)
+  })
+}
+
+/** In a thread: answers calls one after the other; memory that goes along is the receiver's then. */
+export function answerCalls<Data, Call, Reply>(
+  begin: (data: Data) => {
+    readonly answer: (call: Call) => { readonly reply: Reply; readonly memory?: ArrayBuffer[] }
+    readonly close?: () => void
+  },
+): void {
+  serveOwners<Data, Call>((data, port, end) => {
+    const { answer, close } = begin(data)
+    return (message) => {
+      if (message === END) {
+        close?.()
+        end()
+      } else
+        for (const [id, call] of message) {
+          const { reply, memory = [] } = answer(call)
+          port.postMessage([[id, reply]], memory)
+        }
+    }
   })
 }

@@ -1,6 +1,5 @@
 /** The thread that reads pages, on a connection of its own. */
 
-import { workerData } from 'node:worker_threads'
 import type { Head } from '../../store.ts'
 import { answerCalls } from '../../thread.ts'
 import { checkSameFile, type FilePlace, openReadConnection } from '../file/store-file.ts'
@@ -12,22 +11,27 @@ import { memoryOf, type PageAnswer, type PageQuestion, packPage } from './page-m
 import { findAnyPage } from './read-past.ts'
 
 // Who starts this thread is typed (page-reader.ts).
-const place = workerData as FilePlace
-const database = openReadConnection(place.path)
-const rows = new Rows(database)
-rows.get('SELECT 1 FROM head')
-checkSameFile(place)
+answerCalls((place: FilePlace) => {
+  const database = openReadConnection(place.path)
+  const rows = new Rows(database)
+  rows.get('SELECT 1 FROM head')
+  checkSameFile(place)
+  const answerAll = (questions: readonly PageQuestion[]) => {
+    /** Of one snapshot, each read once. */
+    const heads = new Map<string, Head | undefined>()
+    const reply = rows.inSnapshot(() => questions.map((question) => answer(question, { place, rows, heads })))
+    return { reply, memory: memoryOf(reply) }
+  }
+  return { answer: answerAll, close: () => database.close() }
+})
 
-answerCalls(answerAll, () => database.close())
-
-function answerAll(questions: readonly PageQuestion[]) {
-  /** Of one snapshot, each read once. */
-  const heads = new Map<string, Head | undefined>()
-  const reply = rows.inSnapshot(() => questions.map((question) => answer(question, heads)))
-  return { reply, memory: memoryOf(reply) }
+interface Answering {
+  readonly place: FilePlace
+  readonly rows: Rows
+  readonly heads: Map<string, Head | undefined>
 }
 
-function answer(question: PageQuestion, heads: Map<string, Head | undefined>): PageAnswer {
+function answer(question: PageQuestion, { place, rows, heads }: Answering): PageAnswer {
   const { name, isPublicOnly } = question
   try {
     const sought = `${isPublicOnly} ${name}`

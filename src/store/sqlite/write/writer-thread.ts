@@ -1,13 +1,13 @@
 /** The writer thread: takes calls from its port and answers each after the commit that made it durable. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { type ChangeCall, changeOf, memoryOf } from '../../changes.ts'
 import { NO_COLLECTION } from '../../collection-rules.ts'
 import { DeflatePool } from '../../deflate-pool.ts'
 import type { Draft } from '../../draft.ts'
 import { StoreError } from '../../store-error.ts'
-import type { Numbered, ThreadMessage } from '../../thread.ts'
+import { type Numbered, serveOwners, type ThreadMessage } from '../../thread.ts'
 import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } from '../file/store-file.ts'
 import { explainError, isFull, isLocked, isOfOneCall } from '../rows/explain-error.ts'
 import { doOnce } from '../rows/request-log.ts'
@@ -53,6 +53,7 @@ const MAX_TRIES = 5
 class WriterThread {
   readonly #port: MessagePort
   readonly #data: WriterData
+  readonly #end: () => void
   /** Calls in the order in which they were sent. */
   readonly #calls: Numbered<WriterCall>[] = []
   #hasEnd = false
@@ -60,13 +61,15 @@ class WriterThread {
   #transactions: Transactions | undefined
   #tidying: NodeJS.Immediate | undefined
 
-  constructor(port: MessagePort, data: WriterData) {
+  constructor(port: MessagePort, data: WriterData, end: () => void) {
     this.#port = port
     this.#data = data
-    port.on('message', (message: ThreadMessage<WriterCall>) => {
-      this.#add(message)
-      if (!this.#isWorking) void this.#work()
-    })
+    this.#end = end
+  }
+
+  take(message: ThreadMessage<WriterCall>): void {
+    this.#add(message)
+    if (!this.#isWorking) void this.#work()
   }
 
   /** One commit after the other. What comes meanwhile waits for the next. */
@@ -81,7 +84,7 @@ class WriterThread {
     }
     if (this.#hasEnd) {
       await this.#transactions?.close()
-      this.#port.close()
+      this.#end()
       return
     }
     this.#tidying = setImmediate(() => void this.#tidy())
@@ -324,4 +327,7 @@ function freeCall(call: WriterCall): void {
 }
 
 // Who starts this thread is typed (writer.ts).
-if (parentPort !== null) new WriterThread(parentPort, workerData as WriterData)
+serveOwners<WriterData, WriterCall>((data, port, end) => {
+  const writer = new WriterThread(port, data, end)
+  return (message) => writer.take(message)
+})
