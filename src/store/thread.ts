@@ -49,8 +49,9 @@ export class Thread<Call, Reply> {
     const worker = takeThread(path)
     this.#worker = worker
     const { promise, resolve: end } = Promise.withResolvers<unknown>()
-    worker.on('message', (replies: readonly Numbered<Reply>[] | typeof END) => {
+    const receive = (replies: readonly Numbered<Reply>[] | typeof END): void => {
       if (replies === END) {
+        worker.off('message', receive).off('error', lose).off('exit', end)
         keepThread(path, worker)
         end(undefined)
         return
@@ -58,7 +59,7 @@ export class Thread<Call, Reply> {
       onReplies?.(replies.map(([, reply]) => reply))
       this.#replies.push(...replies)
       if (this.#replies.length === replies.length) this.#settleSome()
-    })
+    }
     let isLost = false
     const lose = (error: unknown): void => {
       if (isLost) return
@@ -66,8 +67,7 @@ export class Thread<Call, Reply> {
       onEnd()
       this.#refuseAll(error)
     }
-    worker.once('error', lose)
-    worker.once('exit', end)
+    worker.on('message', receive).once('error', lose).once('exit', end)
     this.#hasEnded = promise
     void this.#hasEnded.then(() => lose(new StoreError('closed', 'The store was closed before the write was done.')))
     worker.postMessage(data)

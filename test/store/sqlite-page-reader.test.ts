@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { type StateTag, stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
+import { KEPT_MS } from '../../src/store/kept-threads.ts'
 import { fileIdentity, openReadConnection } from '../../src/store/sqlite/file/store-file.ts'
 import { PageReader } from '../../src/store/sqlite/read/page-reader.ts'
 import { readAnyPage } from '../../src/store/sqlite/read/read-past.ts'
@@ -172,6 +173,8 @@ describe('the thread that reads pages', () => {
   })
 
   it('leaves nobody without an answer when it dies, and is started again', async (t) => {
+    // The threads of earlier stores have ended then.
+    await sleep(KEPT_MS)
     const threads: Worker[] = []
     const remember = (thread: Worker) => threads.push(thread)
     process.on('worker', remember)
