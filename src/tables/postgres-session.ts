@@ -106,7 +106,7 @@ const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 
 /** Values stand in quotes that have a line break between two tokens, as a column of type json may: it becomes a blank. */
-async function* withoutQuotes(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+export async function* withoutQuotes(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   let isQuoted = false
   for await (const chunk of chunks) {
     if (!isQuoted && !chunk.includes(QUOTE)) {

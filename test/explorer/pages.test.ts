@@ -444,6 +444,16 @@ describe('hostile items', () => {
     assert.ok(page.includes(`${'9'.repeat(120)}…`))
   })
 
+  it('are not linked if their key is cut off: the link would lead nowhere', () => {
+    const linksOf = (item: string) =>
+      [...pageOf([item], { live: 10_000, isPaginated: false }).matchAll(/<a href="([^"]*)" aria-label/g)].map(
+        ([, href]) => href,
+      )
+    const fill = 'x'.repeat(4_065)
+    assert.deepEqual(linksOf(`{"id":"12","fill":"${fill}","more":"${fill}"}`), ['/events/12'])
+    assert.deepEqual(linksOf(`{"fill":"${fill}","id":"123456789012345678901234567890"}`), [])
+  })
+
   it('may be cut off anywhere, also within an escape', () => {
     for (const end of ['\\u00e4', '\\"', '\\\\', 'ä', '😀'])
       for (let length = 4094 - 30; length < 4094; length++) {
