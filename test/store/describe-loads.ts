@@ -97,13 +97,14 @@ export function describeLoads({
 
     it('of what is not there yet is begun once by many at once, and not where it is there by now', async () => {
       const name = newName()
-      const begun = await elsewhere((again) =>
-        Promise.allSettled([store, again, store].map((each) => each.load(name, { settings: KEYED, state: null }))),
-      )
-      const [running, ...others] = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-      assert.equal(others.length, 0)
-      await running?.append(keyed(itemsFrom(0, 3)))
-      await running?.commit()
+      await elsewhere(async (again) => {
+        const loads = [store, again, store].map((each) => each.load(name, { settings: KEYED, state: null }))
+        const begun = await Promise.allSettled(loads)
+        const [running, ...others] = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+        assert.equal(others.length, 0)
+        await running?.append(keyed(itemsFrom(0, 3)))
+        await running?.commit()
+      })
       await assert.rejects(store.load(name, { settings: KEYED, state: null }), isError('collection-exists'))
       await check(name, itemsFrom(0, 3))
     })
