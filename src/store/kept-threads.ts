@@ -1,14 +1,14 @@
-/** Threads whose owner has ended wait a moment for the next one: a program that opens stores in turn starts each thread once. */
+/** Keeps the threads of a closed store for a moment, for the next store: a program that opens stores in turn starts each thread once. */
 
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../program-files/program-files.ts'
 
-/** A thread that does one small thing after the other needs little memory for what it has just thrown away. */
+/** These threads do many small things: little memory for short-lived objects is enough. */
 const YOUNG_GENERATION_MB = 4
 
 export const KEPT_MS = 1_000
 
-/** What takes each of them, by the thread, and the module that it runs. */
+/** The waiting threads, each with the module that it runs and the function that takes it out of this map. */
 const kept = new Map<Worker, { readonly path: string; readonly take: () => Worker }>()
 
 /** A thread that runs the module at `path`, as `startThread` takes it. */

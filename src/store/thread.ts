@@ -1,4 +1,4 @@
-/** A thread of the store, and both ends of what is said between it and whoever started it: calls and their replies. */
+/** A thread of the store, and the calls and replies between it and its owner. */
 
 import { type MessagePort, parentPort, type Worker } from 'node:worker_threads'
 import { keepThread, takeThread } from './kept-threads.ts'
@@ -7,7 +7,7 @@ import { StoreError } from './store-error.ts'
 /** Replies that are handed on in one turn of the event loop. */
 const REPLIES_A_TURN = 8
 
-/** Asks a thread to let go of all that its owner gave it, after the calls before. It says the same when it has. */
+/** The owner's last message: the thread finishes the calls before it, closes what it has opened, and sends it back. */
 const END = 'end'
 
 /** A call or a reply, with the number of the call. */

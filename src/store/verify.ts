@@ -222,7 +222,7 @@ class CollectionCheck {
         )
       texts.push(...found)
     }
-    if (end !== slots) this.#report(`The quires of ream ${ream.number} have ${end} slots in the place of ${slots}.`)
+    if (end !== slots) this.#report(`The quires of ream ${ream.number} have ${end} slots instead of ${slots}.`)
     const positions = liveSlots(ream.gone, 0, slots).map((slot) => start + slot)
     await this.#checkItems(texts, positions)
   }

@@ -197,7 +197,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
       }
     })
 
-    it('ends with a retention of 0, is removed then, and begins anew', async () => {
+    it('ends with a retention of 0, is removed then, and begins again', async () => {
       const name = await filled(3)
       const tag = await tagOf(name)
       for (let n = 0; n < 5; n++) await store.put(name, keyed([changed(1, n)]))

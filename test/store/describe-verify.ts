@@ -66,7 +66,7 @@ const DAMAGES: readonly Damage[] = [
     'a quire more',
     REWRITE,
     'number = 2',
-    `ream 2 have ${2 * QUIRE_SIZE} slots in the place of ${QUIRE_SIZE}`,
+    `ream 2 have ${2 * QUIRE_SIZE} slots instead of ${QUIRE_SIZE}`,
     quireOf(SOUND.data, 0),
   ],
   ['a table that lies', 'UPDATE ream SET quires = $1', 'number = 1', /quires of ream 1 do not/, [NO_QUIRES]],

@@ -185,7 +185,7 @@ describe('the statements about the history of a collection that PostgreSQL has n
           const [{ Plan: plan }] = (row ?? assert.fail())[0] as [{ readonly Plan: PlanNode }]
           // The rows of a loop are rounded.
           const isNear = Math.abs(rowsTouched(plan) - rows) <= rows / 100
-          assert.ok(isNear, `${name}: ${rowsTouched(plan)} in the place of ${rows}: ${JSON.stringify(plan)}`)
+          assert.ok(isNear, `${name}: ${rowsTouched(plan)} instead of ${rows}: ${JSON.stringify(plan)}`)
         } finally {
           await query('ROLLBACK')
           await query('DEALLOCATE ALL')

@@ -81,7 +81,7 @@ const WRONG_HOLES = `UPDATE hole SET gone = gone + 1 WHERE ${EVENTS}`
 const NO_REAM = `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 1 AND ${EVENTS}`
 
 const TAIL_CALLS = [page(4), itemOf(String(TAIL_ITEM)), sealTail]
-const GAP = /tail has 38 items in the place of 39|\d, in the tail, is missing/
+const GAP = /tail has 38 items instead of 39|\d, in the tail, is missing/
 const LIVE_IN_HEAD = new RegExp(`The head says ${LIVE}`)
 const WRONG_KEY = /The key "7" does not match its checksum/
 // In its own place, as a flipped bit would leave it: it sorts right before the next one.
@@ -98,7 +98,7 @@ const DAMAGES: readonly Damage[] = [
   ['a count', `UPDATE head SET live = live + 1 ${HEAD}`, [head], /The head of "events" does not match/],
   ['privacy', `UPDATE head SET private = 1 - private ${HEAD}`, [publicPage], /The head of "events" does not match/],
   ['a name', `UPDATE head SET name = 'event3' ${HEAD}`, [head], /The head of "event3" does not match its checksum/],
-  ['a missing head', `DELETE FROM head ${HEAD}`, [head, collections], /"head" has 1 rows in the place of 2/],
+  ['a missing head', `DELETE FROM head ${HEAD}`, [head, collections], /"head" has 1 rows instead of 2/],
   ['where a key leads', `UPDATE key SET position = 8 ${KEY}`, [itemOf('7'), remove('7')], WRONG_KEY],
   ['another key', `UPDATE key SET key = '69x' ${KEY}`, OTHER_KEY, /The key "69x" does not match its checksum/],
   ['hole counts', WRONG_HOLES, [page(3), remove('8')], /level \d, block 0 does not match/],
@@ -126,7 +126,7 @@ const DAMAGES: readonly Damage[] = [
   ['a ream of another collection', `${FIRST_REAM} ${ALIEN_REAM}`, [page(1)], /Ream 0 does not match its checksum/],
   ['scopes of a token', `UPDATE token SET scopes = '["admin"]'`, [token], /The token "ci" does not match its checksum/],
   ['the hash of a token', "UPDATE token SET hash = 'c0'", [token], /The token "ci" does not match its checksum/],
-  ['a missing token', 'DELETE FROM token', [token], /The table "token" has 0 rows in the place of 1/],
+  ['a missing token', 'DELETE FROM token', [token], /The table "token" has 0 rows instead of 1/],
   ['what is followed', 'UPDATE following SET waiting = 8', [followings], /What "events" follows does not match/],
   ['a remembered answer', `UPDATE request_log SET outcome = '{}'`, [sendAgain], /remembered as "request" does not/],
   ['a remembered key', `UPDATE request_log SET key = 'requesu'`, [sendAgain], /remembered as "requesu" does not/],

@@ -41,7 +41,7 @@ export function importing({ from, variables, secrets }: Source) {
       assert.deepEqual([stderr, status], ['', 0])
       return storedLines(directory, 'events')
     },
-    /** What was said, where nothing was imported and nothing is left. */
+    /** Runs an import that must fail and leave nothing. Gives its output. */
     async refused(t: TestContext, ...words: string[]): Promise<CliResult> {
       const { directory, ...result } = await imports(t, ...words)
       assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])

@@ -36,7 +36,7 @@ export async function readWhole(rows: Rows, name: string): Promise<PageRead | un
   const parts = found.filter((row) => row[HEAD_WIDTH] !== null)
   const segments = parts.map(segmentOf)
   const count = segments.reduce((sum, segment) => sum + segment.count, 0)
-  if (count !== head.live) throw damagedCollection(head.name, `It has ${count} items in the place of ${head.live}.`)
+  if (count !== head.live) throw damagedCollection(head.name, `It has ${count} items instead of ${head.live}.`)
   return { head: shownHead(head), page: 0, segments }
 }
 

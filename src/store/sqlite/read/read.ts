@@ -94,7 +94,7 @@ export function* readSegments(rows: Rows, head: Head): Generator<Segment> {
   if (expected !== reams) throw missingReam(head, expected)
   const tail = tailSegment(rows, head, tailStart(head) % REAM_SIZE === 0 ? undefined : last)
   count += tail.count
-  if (count !== head.live) throw damagedCollection(head.name, `It has ${count} items in the place of ${head.live}.`)
+  if (count !== head.live) throw damagedCollection(head.name, `It has ${count} items instead of ${head.live}.`)
   if (tail.count > 0) yield tail
 }
 

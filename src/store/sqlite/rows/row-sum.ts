@@ -159,7 +159,7 @@ const PUT = ROW_COUNT.put()
 export function checkRowCount(rows: Rows, table: SummedTable, found: number = countRows(rows, table)): void {
   const expected = readRowCount(rows, table)
   if (found === expected) return
-  rows.reportDamage(undefined, `The table "${table.name}" has ${found} rows in the place of ${expected}.`)
+  rows.reportDamage(undefined, `The table "${table.name}" has ${found} rows instead of ${expected}.`)
 }
 
 /** For whoever inserts or deletes a row: `change` is 1 or -1. */

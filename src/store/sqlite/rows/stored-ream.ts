@@ -95,7 +95,7 @@ export function readTail(
   const gone = readHole(rows, owner, 0, Math.floor(start / REAM_SIZE)) - countGone(begun?.gone ?? null)
   const expected = head.next - start - gone
   if (items.length === expected) return items
-  throw damagedCollection(owner.name, `Its tail has ${items.length} items in the place of ${expected}.`)
+  throw damagedCollection(owner.name, `Its tail has ${items.length} items instead of ${expected}.`)
 }
 
 /** Items at positions from `from` on and before `to`, the first `most` of them. */
