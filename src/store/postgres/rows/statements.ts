@@ -1,5 +1,6 @@
 /**
- * Every statement that the store sends, in one place, by name. `@head` stands for the table in the store's schema. On
+ * Every statement that the store sends, in one place, by name. `@head` stands for the table in the store's schema, and what is
+ * in `@citus(…)` is only for Citus. On
  * Citus each of the hot ones is one task on one shard, because it names the shard key; and each is small, because there a
  * worker plans it anew every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
  */
@@ -29,6 +30,9 @@ const BYTES = "r.count, r.raw_length, r.crc, r.quires, encode(r.data, 'base64')"
 
 const REAM = `${BYTES}, r.number, r.gone`
 
+/** A ream of the generation of `h` at number `u.number`. */
+const PART = 'r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = u.number'
+
 /** Instead of BYTES: the tail's items as one text, not deflated, with a comma and a line feed between them. */
 const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint, NULL::bytea,
   encode(string_agg(t.item, decode('2c0a', 'hex') ORDER BY t.position), 'base64')`
@@ -47,6 +51,9 @@ const LEASE_IS_DEAD = "renewed_at NOT BETWEEN now() - interval '10 seconds' AND 
 /** Requests are remembered for a day. */
 const LOG_LIFETIME = "interval '24 hours'"
 
+/** The index by age is for statements that say this, and for no other: of a key it would read all requests of a collection. */
+const IN_ORDER_OF_AGE = "at > '-infinity'"
+
 /** The time of the transaction, in milliseconds since 1970. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 
@@ -64,6 +71,21 @@ const OWNED = 'shard_key = $1::bigint AND generation_id = $2::bigint'
 const OF_HOLDER = `${OF_NAME} AND holder = $3::text`
 const HELD = 'l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text'
 
+/**
+ * Rows of a table for each element of a list. It must not be `= ANY`, nor a join: the planner multiplies the selectivity of shard
+ * key and generation, expects one row of the two, and reads all of a large collection to find a few. OFFSET 0 keeps the subquery
+ * from becoming a join.
+ */
+const lookUp = (columns: string, table: string, conditions: string): string =>
+  `LATERAL (SELECT ${columns} FROM @${table} WHERE ${conditions} OFFSET 0)`
+
+/**
+ * Deletes the rows whose `ctid` a query finds: the planner has no other way to them than their place. Only Citus has to see the
+ * shard key again, to know the shard.
+ */
+const deleteFound = (table: string, query: string): string =>
+  `DELETE FROM @${table} WHERE @citus(shard_key = $1::bigint AND) ctid = ANY (ARRAY (${query}))`
+
 const REPLACE_REAM = `ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET
       count = excluded.count, raw_length = excluded.raw_length, crc = excluded.crc, gone = excluded.gone,
       quires = excluded.quires, data = excluded.data`
@@ -73,13 +95,16 @@ const STATE = 'changes, version, commit_id, generation, next, live, bytes'
 const STATE_AND_AGE = `${STATE}, ${NOW_MS} - at`
 const CHANGE = 'number, version, generation, kind, position, count, before'
 
+/** Requests with the key `u.key`, of whatever age. */
+const REQUESTS = 'r.shard_key = $1::bigint AND r.key = u.key'
+
 /** The history of a collection, and what is past of a generation of it. */
 const RECORDED = 'shard_key = $1::bigint AND collection_id = $2::bigint'
 const OF_PAST = 'p.shard_key = $1::bigint AND p.collection_id = $2::bigint AND p.generation = $3::bigint'
 
 /**
- * The first change, from number $5 on and before $6, of the item at the position of `u`. It is looked up with a LIMIT, and not
- * joined: of a collection that is new the planner has no statistics, and would begin with all of its changes.
+ * The first change, from number $5 on and before $6, of the item at the position of `u`. The LIMIT keeps it from becoming a join,
+ * as OFFSET 0 does in `lookUp`.
  */
 const FIRST_CHANGE = `
     CROSS JOIN LATERAL (
@@ -136,12 +161,17 @@ export const STATEMENTS = {
   /** Head and what is gone in some blocks of a level. */
   readHoleBlocks: hot(`
     SELECT ${HEAD}, o.block, o.gone FROM @head h
-    LEFT JOIN @hole o ON o.shard_key = $1::bigint AND o.generation_id = h.generation_id AND o.level = $3::smallint
-      AND o.block BETWEEN $4::bigint AND $5::bigint WHERE ${NAMED} ORDER BY o.block`),
+    LEFT JOIN ${lookUp(
+      'o.block, o.gone',
+      'hole o',
+      `o.shard_key = $1::bigint AND o.generation_id = h.generation_id AND o.level = $3::smallint
+      AND o.block BETWEEN $4::bigint AND $5::bigint`,
+    )} o ON true WHERE ${NAMED} ORDER BY o.block`),
   /** Head and reams by number. */
   readParts: hot(`
-    SELECT ${HEAD}, ${BYTES}, r.number FROM @head h
-    LEFT JOIN @ream r ON r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = ANY ($3::bigint[])
+    SELECT ${HEAD}, r.* FROM @head h
+    LEFT JOIN unnest($3::bigint[]) u (number) ON true
+    LEFT JOIN ${lookUp(`${BYTES}, r.number`, 'ream r', PART)} r ON true
     WHERE ${NAMED}`),
   /** Head and tail. */
   readTailPart: hot(`
@@ -152,8 +182,7 @@ export const STATEMENTS = {
   readLastParts: hot(`
     SELECT ${HEAD}, p.* FROM @head h
     LEFT JOIN LATERAL (
-      SELECT ${BYTES}, r.number FROM @ream r
-      WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = ANY ($3::bigint[])
+      SELECT r.* FROM unnest($3::bigint[]) u (number) CROSS JOIN ${lookUp(`${BYTES}, r.number`, 'ream r', PART)} r
       UNION ALL
       SELECT ${TAIL_BYTES}, NULL::bigint FROM @tail t WHERE ${IN_TAIL}
     ) p ON true
@@ -170,10 +199,22 @@ export const STATEMENTS = {
     WHERE ${NAMED} ORDER BY p.number`),
   /** Head, position of the key, and the tail's item or the ream that is there. */
   readItem: hot(`
-    SELECT ${HEAD}, k.position, t.item, ${REAM} FROM @head h
-    LEFT JOIN @key k ON k.shard_key = $1::bigint AND k.generation_id = h.generation_id AND k.key = $3::bytea AND k.position < h.next
-    LEFT JOIN @tail t ON t.shard_key = $1::bigint AND t.generation_id = h.generation_id AND t.position = k.position
-    LEFT JOIN @ream r ON r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = k.position / ${REAM_SIZE}
+    SELECT ${HEAD}, k.position, t.item, r.* FROM @head h
+    LEFT JOIN ${lookUp(
+      'k.position',
+      'key k',
+      'k.shard_key = $1::bigint AND k.generation_id = h.generation_id AND k.key = $3::bytea AND k.position < h.next',
+    )} k ON true
+    LEFT JOIN ${lookUp(
+      't.item',
+      'tail t',
+      't.shard_key = $1::bigint AND t.generation_id = h.generation_id AND t.position = k.position',
+    )} t ON true
+    LEFT JOIN ${lookUp(
+      REAM,
+      'ream r',
+      `r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = k.position / ${REAM_SIZE}`,
+    )} r ON true
     WHERE ${NAMED}`),
 
   // Reams, tail, keys and holes
@@ -183,8 +224,8 @@ export const STATEMENTS = {
     WHERE r.shard_key = $1::bigint AND r.generation_id = $2::bigint AND r.number >= $3::bigint AND r.number < $4::bigint
     ORDER BY r.number LIMIT $5::integer`),
   readReamsByNumber: hot(`
-    SELECT ${REAM} FROM @ream r
-    WHERE r.shard_key = $1::bigint AND r.generation_id = $2::bigint AND r.number = ANY ($3::bigint[])`),
+    SELECT r.* FROM unnest($3::bigint[]) u (number)
+    CROSS JOIN ${lookUp(REAM, 'ream r', 'r.shard_key = $1::bigint AND r.generation_id = $2::bigint AND r.number = u.number')} r`),
   readTail: hot(`
     SELECT t.position, t.item FROM @tail t
     WHERE t.shard_key = $1::bigint AND t.generation_id = $2::bigint AND t.position >= $3::bigint AND t.position < $4::bigint
@@ -192,9 +233,7 @@ export const STATEMENTS = {
   /** Which of the keys are there: number in the list, from 1, and position. One is looked up after the other. */
   readPositions: hot(`
     SELECT u.number, k.position FROM unnest($3::bytea[]) WITH ORDINALITY u (key, number)
-    CROSS JOIN LATERAL (
-      SELECT k.position FROM @key k WHERE k.shard_key = $1::bigint AND k.generation_id = $2::bigint AND k.key = u.key LIMIT 1
-    ) k`),
+    CROSS JOIN ${lookUp('k.position', 'key k', `${OWNED} AND k.key = u.key`)} k`),
   putReam: hot(`
     INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea, $9::bytea)
@@ -204,12 +243,24 @@ export const STATEMENTS = {
     VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bytea[]))
     ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
   deleteTail: hot(`DELETE FROM @tail WHERE ${OWNED} AND position >= $3::bigint AND position < $4::bigint`),
-  deleteTailItems: hot(`DELETE FROM @tail WHERE ${OWNED} AND position = ANY ($3::bigint[])`),
+  deleteTailItems: hot(
+    deleteFound(
+      'tail',
+      `SELECT t.place FROM unnest($3::bigint[]) u (position)
+      CROSS JOIN ${lookUp('t.ctid AS place', 'tail t', `${OWNED} AND t.position = u.position`)} t`,
+    ),
+  ),
   putKeys: hot(`
     INSERT INTO @key (shard_key, generation_id, key, position)
     VALUES ($1::bigint, $2::bigint, unnest($3::bytea[]), unnest($4::bigint[]))
     ON CONFLICT (shard_key, generation_id, key) DO UPDATE SET position = excluded.position`),
-  deleteKeys: hot(`DELETE FROM @key WHERE ${OWNED} AND key = ANY ($3::bytea[])`),
+  deleteKeys: hot(
+    deleteFound(
+      'key',
+      `SELECT k.place FROM unnest($3::bytea[]) u (key)
+      CROSS JOIN ${lookUp('k.ctid AS place', 'key k', `${OWNED} AND k.key = u.key`)} k`,
+    ),
+  ),
   addHoles: hot(`
     INSERT INTO @hole (shard_key, generation_id, level, block, gone)
     VALUES ($1::bigint, $2::bigint, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::integer[]))
@@ -260,18 +311,21 @@ export const STATEMENTS = {
   putPast: hot(`
     INSERT INTO @past (shard_key, collection_id, generation, position, number)
     VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::bigint[]), unnest($5::bigint[]))`),
-  /** Not by a join with the rows to delete: it could begin with all that the collection has. */
-  deletePast: rare(`
-    DELETE FROM @past WHERE ${RECORDED} AND generation = $3::bigint AND position = ANY ($4::bigint[])
-      AND number >= $5::bigint AND number <= $6::bigint`),
+  deletePast: rare(
+    deleteFound(
+      'past',
+      `SELECT p.place FROM unnest($4::bigint[]) u (position) CROSS JOIN ${lookUp(
+        'p.ctid AS place',
+        'past p',
+        `${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number <= $6::bigint`,
+      )} p`,
+    ),
+  ),
   readHolesOf: hot(`
     SELECT block, gone FROM @hole WHERE ${OWNED} AND level = $3::smallint AND block BETWEEN $4::bigint AND $5::bigint ORDER BY block`),
   readHolesAt: hot(`
     SELECT u.level, u.block, o.gone FROM unnest($3::smallint[], $4::bigint[]) u (level, block)
-    CROSS JOIN LATERAL (
-      SELECT o.gone FROM @hole o
-      WHERE o.shard_key = $1::bigint AND o.generation_id = $2::bigint AND o.level = u.level AND o.block = u.block LIMIT 1
-    ) o`),
+    CROSS JOIN ${lookUp('o.gone', 'hole o', `${OWNED} AND o.level = u.level AND o.block = u.block`)} o`),
   readPastHoles: hot(`
     SELECT u.block, n.gone FROM unnest($5::bigint[]) u (block)
     CROSS JOIN LATERAL (
@@ -282,9 +336,16 @@ export const STATEMENTS = {
     INSERT INTO @past_hole (shard_key, collection_id, generation, level, block, number, gone)
     VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::smallint[]), unnest($5::bigint[]), unnest($6::bigint[]),
       unnest($7::integer[]))`),
-  deletePastHoles: rare(`
-    DELETE FROM @past_hole WHERE ${RECORDED} AND generation = $3::bigint AND level = $4::smallint AND block = ANY ($5::bigint[])
-      AND number >= $6::bigint AND number <= $7::bigint`),
+  deletePastHoles: rare(
+    deleteFound(
+      'past_hole',
+      `SELECT p.place FROM unnest($5::bigint[]) u (block) CROSS JOIN ${lookUp(
+        'p.ctid AS place',
+        'past_hole p',
+        `${OF_PAST} AND p.level = $4::smallint AND p.block = u.block AND p.number >= $6::bigint AND p.number <= $7::bigint`,
+      )} p`,
+    ),
+  ),
   readReplaced: hot(`SELECT generation_id, next, live FROM @replaced WHERE ${RECORDED} AND generation = $3::bigint`),
   readAllReplaced: rare(
     `SELECT generation, generation_id, next, live FROM @replaced WHERE ${RECORDED} ORDER BY generation`,
@@ -300,18 +361,22 @@ export const STATEMENTS = {
   // Requests
 
   findRequests: hot(`
-    SELECT key, collection_id, digest, outcome FROM @request_log
-    WHERE shard_key = $1::bigint AND key = ANY ($2::text[]) AND at > now() - ${LOG_LIFETIME}`),
+    SELECT r.key, r.collection_id, r.digest, r.outcome FROM unnest($2::text[]) u (key)
+    CROSS JOIN ${lookUp('r.*', 'request_log r', REQUESTS)} r WHERE r.at > now() - ${LOG_LIFETIME}`),
   /** One that is remembered already is refused by the primary key, and the transaction with it. */
   rememberRequest: hot(`
     INSERT INTO @request_log (shard_key, key, collection_id, digest, outcome)
     VALUES ($1::bigint, $2::text, $3::bigint, $4::text, $5::text)`),
   /** Those keys, and some others, if they no longer count. */
-  forgetRequests: hot(`
-    DELETE FROM @request_log
-    WHERE shard_key = $1::bigint AND at <= now() - ${LOG_LIFETIME} AND key = ANY ($2::text[] || ARRAY (
-      SELECT key FROM @request_log WHERE shard_key = $1::bigint AND at <= now() - ${LOG_LIFETIME}
-      ORDER BY at LIMIT $3::integer))`),
+  forgetRequests: hot(
+    deleteFound(
+      'request_log',
+      `SELECT r.place FROM unnest($2::text[]) u (key)
+      CROSS JOIN ${lookUp('r.ctid AS place, r.at', 'request_log r', REQUESTS)} r WHERE r.at <= now() - ${LOG_LIFETIME}
+      UNION ALL (SELECT ctid FROM @request_log WHERE shard_key = $1::bigint AND at <= now() - ${LOG_LIFETIME} AND ${IN_ORDER_OF_AGE}
+        ORDER BY at LIMIT $3::integer)`,
+    ),
+  ),
 
   // Leases
 
@@ -372,12 +437,18 @@ export const STATEMENTS = {
   /** Whether readers see something of a generation from a position on. */
   isVisible: rare(`SELECT 1 FROM @head WHERE ${OWNED} AND next > $3::bigint`),
   unguard: rare(`UPDATE @head SET guarded = false WHERE ${OWNED}`),
-  sweepReams: rare(`
-    DELETE FROM @ream WHERE ${OWNED} AND number = ANY (ARRAY (
-      SELECT number FROM @ream WHERE ${OWNED} AND number >= $3::bigint ORDER BY number LIMIT $4::integer))`),
-  sweepTail: rare(`
-    DELETE FROM @tail WHERE ${OWNED} AND position = ANY (ARRAY (
-      SELECT position FROM @tail WHERE ${OWNED} AND position >= $3::bigint ORDER BY position LIMIT $4::integer))`),
+  sweepReams: rare(
+    deleteFound(
+      'ream',
+      `SELECT ctid FROM @ream WHERE ${OWNED} AND number >= $3::bigint ORDER BY number LIMIT $4::integer`,
+    ),
+  ),
+  sweepTail: rare(
+    deleteFound(
+      'tail',
+      `SELECT ctid FROM @tail WHERE ${OWNED} AND position >= $3::bigint ORDER BY position LIMIT $4::integer`,
+    ),
+  ),
   sweepHoles: rare(`DELETE FROM @hole WHERE ${OWNED}`),
   findLastKey: rare(`
     SELECT k.key FROM (

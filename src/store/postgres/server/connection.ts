@@ -7,6 +7,7 @@ import type { Columns } from '../rows/rows.ts'
 import { Rows, type StatementTexts, statementsIn } from '../rows/rows.ts'
 import { isConnectionLost, isConnectTimeout, isNodeAway, stateOf, TryAgain } from './explain-error.ts'
 import type { StoreUrl } from './store-url.ts'
+import { PLANNER_SETTINGS } from './transaction.ts'
 
 /** For a connection, new or free. */
 const CONNECT_MS = 5_000
@@ -29,11 +30,10 @@ const IDLE_MS = 60_000
 
 const KEEP_ALIVE_MS = 10_000
 
-/** Citus has to see the shard key to know the shard: a plan for all values is none there. */
-const PLAN_WITH_VALUES = 'SET plan_cache_mode = auto'
+const EXAMINE =
+  "SELECT pg_catalog.pg_backend_pid(), EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname OPERATOR(pg_catalog.=) 'citus')"
 
-/** A plan is kept while its tables grow: one that was made when they were small must not read all of them. */
-const AVOID_WHOLE_TABLES = 'SET enable_seqscan = off'
+const PLANNING = Object.entries(PLANNER_SETTINGS).map(([name, value]) => `SET ${name} = ${value}`)
 
 export interface ConnectionOptions {
   readonly mostConnections: number
@@ -50,7 +50,8 @@ export interface ConnectionOptions {
 export class Connections {
   readonly #url: StoreUrl
   readonly #options: ConnectionOptions
-  readonly #texts: StatementTexts
+  /** Known once a connection has told whether this is Citus. */
+  #texts: StatementTexts
   readonly #columns: Columns | undefined
   readonly #pool: Pool
   /** How often work is tried on another connection: all that were idle may have died unnoticed. */
@@ -64,7 +65,7 @@ export class Connections {
     this.#options = options
     this.#columns = isPipelined ? undefined : new Map()
     this.mostTries = mostConnections + 2
-    this.#texts = statementsIn(url.schema)
+    this.#texts = statementsIn(url.schema, false)
     const config: PoolConfig = {
       ...url.connection,
       application_name: url.connection.application_name ?? 'reams',
@@ -163,13 +164,15 @@ export class Connections {
 
   /** A pooler in between, such as PgBouncer, gives out numbers of its own for its clients. */
   async #examine(client: ClientBase): Promise<void> {
-    const { preparing } = this.#url
+    const { schema, preparing } = this.#url
+    const { rows } = await client.query<[number, boolean]>({ text: EXAMINE, rowMode: 'array' })
+    const [processId, hasCitus = false] = rows[0] ?? []
+    this.#texts = statementsIn(schema, hasCitus)
     if (preparing === 'never') return
-    const { rows } = await client.query({ text: 'SELECT pg_backend_pid()', rowMode: 'array' })
-    const isDirect = 'processID' in client && client.processID === rows[0]?.[0]
+    const isDirect = 'processID' in client && client.processID === processId
     if (preparing === 'always' || isDirect) this.#direct.add(client)
     // A pooler would hand the settings on to others; there only transactions have them.
-    const settings = [`SET statement_timeout = ${this.#options.statementMs}`, PLAN_WITH_VALUES, AVOID_WHOLE_TABLES]
+    const settings = [`SET statement_timeout = ${this.#options.statementMs}`, ...PLANNING]
     if (isDirect) await client.query(settings.join('; '))
   }
 }

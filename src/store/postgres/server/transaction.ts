@@ -8,6 +8,18 @@ import { isCommitUndone, isRefused, OutcomeUnknown, stateOf, TOOK_TOO_LONG } fro
 const LOCK_MS = 5_000
 const IDLE_MS = 15_000
 
+/** How PostgreSQL plans our statements, on every connection that is ours alone and in every transaction. */
+export const PLANNER_SETTINGS = {
+  /** Citus has to see the shard key to know the shard, and a plan for any value does not show it. */
+  plan_cache_mode: 'auto',
+  /** A plan is kept while its tables grow: one that was made when they were small must not read all of them. */
+  enable_seqscan: 'off',
+  /** The setting above makes a plan look so expensive that PostgreSQL would compile it, which takes longer than to run it. */
+  jit: 'off',
+}
+
+const SET_PLANNER = Object.entries(PLANNER_SETTINGS).map(([name, value]) => `set_config('${name}', '${value}', true)`)
+
 /**
  * All settings end with the transaction: a pooler may be in between. Citus hands SET LOCAL on to its workers if it is told
  * to, each time with the whole text that it came in: so those that matter there come alone, and others are set by a function.
@@ -17,7 +29,7 @@ const begin = (statementMs: number): string => `
   BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT set_config('statement_timeout', '${statementMs}', true),
     set_config('idle_in_transaction_session_timeout', '${IDLE_MS}', true),
-    set_config('plan_cache_mode', 'auto', true), set_config('citus.propagate_set_commands', 'local', true),
+    ${SET_PLANNER.join(', ')}, set_config('citus.propagate_set_commands', 'local', true),
     CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
 const LIMIT_WAITING = `SET LOCAL lock_timeout = ${LOCK_MS}`

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { Client } from 'pg'
+import { QUIRE_SIZE } from '../../src/store/positions.ts'
+import { openPostgresStore } from '../../src/store/postgres/open.ts'
+import { statementsIn } from '../../src/store/postgres/rows/rows.ts'
+import { STATEMENTS, type StatementName } from '../../src/store/postgres/rows/statements.ts'
+import { PLANNER_SETTINGS } from '../../src/store/postgres/server/transaction.ts'
+import { newSchema, withParameter } from './postgres-engine.ts'
+import { type OwnPostgresServer, startOwnPostgres } from './postgres-server.ts'
+
+/** The large collection has rows of this many positions, and each of the others of a few. */
+const LARGE = 20_000
+const SMALL = 10
+const OTHERS = 49
+
+/** Pages of the database that one row takes at most: down the index, the row itself, and what it becomes. */
+const BUFFERS_A_ROW = 10
+
+/** What the statements need once, whatever they find. */
+const BUFFERS = 40
+
+const TABLES =
+  'head, ream, tail, key, hole, state, change, past, past_hole, request_log, lease, leftover, replaced'.split(', ')
+
+/** Rows of a collection in each table. Each item was replaced, in an order that is not that of the items. */
+const fill = (id: number, size: number): string => `
+  INSERT INTO head (shard_key, name, id, paginated, private, generation, version, commit_id, full_pages_id, next, live, changes,
+    history_from, retention_ms, retention_bytes, generation_id)
+  VALUES (${id}, 'c${id}', ${id}, true, false, 1, ${size}, '', '', ${size}, ${size}, ${size}, 0, 0, 0, ${id});
+  INSERT INTO ream SELECT ${id}, ${id}, n, 1, 1, 1, NULL, '', 'a' FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO tail SELECT ${id}, ${id}, n, 'a' FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO key SELECT ${id}, ${id}, convert_to(md5(n::text), 'UTF8'), n FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO hole SELECT ${id}, ${id}, 0, n, 1 FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO state SELECT ${id}, ${id}, n, n + 1, '', 1, ${size}, ${size}, 0, 0 FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO change SELECT ${id}, ${id}, n, n + 1, 1, 1, n * 7 % ${size}, 1, 'a' FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO past SELECT ${id}, ${id}, 1, n * 7 % ${size}, n FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO past_hole SELECT ${id}, ${id}, 1, 0, n, n, 0 FROM generate_series(0, ${size - 1}) n;
+  INSERT INTO request_log SELECT ${id}, 'request ' || n, ${id}, '', 'null', now() - n * interval '10 seconds'
+    FROM generate_series(0, ${size - 1}) n;`
+
+const fillOthers = (size: number, from = 100): string =>
+  Array.from({ length: OTHERS }, (_, index) => fill(from + index, size)).join('\n')
+
+/** What the planner knows when the large collection 1 is asked for. */
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  nothing: [fill(1, LARGE), fillOthers(SMALL)],
+  'the small collections alone': [fillOthers(SMALL), 'ANALYZE', fill(1, LARGE)],
+  'another large collection alone': [fill(2, LARGE), 'ANALYZE', fill(1, LARGE), fillOthers(SMALL)],
+  'very small collections alone': [fillOthers(1), 'ANALYZE', fill(1, LARGE)],
+  everything: [fill(1, LARGE), fillOthers(SMALL), 'ANALYZE'],
+}
+
+const list = (values: readonly (string | number)[]): string => `'{${values.join(',')}}'`
+const keyAt = (position: number): string =>
+  `convert_to('${createHash('md5').update(`${position}`).digest('hex')}', 'UTF8')`
+
+/** Positions in the middle of the large collection. */
+const TEN = Array.from({ length: 10 }, (_, index) => 7_000 + index * 100)
+const KEYS = `ARRAY[${TEN.map(keyAt)}]`
+const REQUESTS = list(TEN.map((position) => `"request ${position}"`))
+const [NAME, ID] = ["1, 'c1'", '1, 1']
+
+/** Values of each statement, and how many rows it needs. */
+const NEEDS: readonly (readonly [StatementName, values: string, rows: number])[] = [
+  ['readHead', NAME, 1],
+  ['lockHead', NAME, 1],
+  ['readParts', `${NAME}, ${list(TEN)}`, 11],
+  ['readTailPart', NAME, QUIRE_SIZE],
+  ['readLastParts', `${NAME}, ${list(TEN)}`, QUIRE_SIZE + 11],
+  ['readItem', `${NAME}, ${keyAt(7_000)}`, 4],
+  ['readHoleBlocks', `${NAME}, 0, 7000, 7010`, 12],
+  ['readReams', `${ID}, 7000, 20000, 16`, 16],
+  ['readReamsByNumber', `${ID}, ${list(TEN)}`, 10],
+  ['readTail', `${ID}, 7000, 20000, 10`, 10],
+  ['readPositions', `${ID}, ${KEYS}`, 10],
+  ['putReam', `${ID}, 7000, 1, 1, 1, NULL, '', 'b'`, 1],
+  ['putTail', `${ID}, ${list(TEN)}, ${list(TEN.map(() => 'b'))}`, 10],
+  ['deleteTail', `${ID}, 7000, 7010`, 10],
+  ['deleteTailItems', `${ID}, ${list(TEN)}`, 10],
+  ['putKeys', `${ID}, ${KEYS}, ${list(TEN)}`, 10],
+  ['deleteKeys', `${ID}, ${KEYS}`, 10],
+  ['addHoles', `${ID}, ${list(TEN.map(() => 0))}, ${list(TEN)}, ${list(TEN)}`, 10],
+  ['readStates', `${ID}, 7000, 0, 2`, 2],
+  ['readLastState', ID, 1],
+  ['removeStates', `${ID}, 9, 10`, 10],
+  ['sweepStates', `${ID}, 10`, 20],
+  ['readStretches', `${ID}, 7000, 7010, 11`, 11],
+  ['readOldChanges', `${ID}, 0, 20000, 10`, 10],
+  ['deleteChanges', `${ID}, 0, 9`, 10],
+  ['readPastAt', `${ID}, 1, ${list(TEN)}, 0, ${LARGE}`, 20],
+  ['readPastIn', `${ID}, 1, 7000, 0, ${LARGE}, 7010`, 30],
+  ['readLastChangeIn', `${ID}, 1, 7000, 0, ${LARGE}, 7010`, 30],
+  ['putPast', `${ID}, 1, ${list(TEN)}, ${list(TEN.map(() => LARGE))}`, 10],
+  ['deletePast', `${ID}, 1, ${list(TEN)}, 0, ${LARGE}`, 10],
+  ['readHolesOf', `${ID}, 0, 7000, 7009`, 10],
+  ['readHolesAt', `${ID}, ${list(TEN.map(() => 0))}, ${list(TEN)}`, 10],
+  ['readPastHoles', `${ID}, 1, 0, ${list(TEN)}, 0`, 10],
+  ['deletePastHoles', `${ID}, 1, 0, ${list(TEN)}, 0, ${LARGE}`, 10],
+  ['findRequests', `1, ${REQUESTS}`, 10],
+  ['forgetRequests', `1, ${REQUESTS}, 10`, 20],
+  ['sweepReams', `${ID}, 7000, 10`, 20],
+  ['sweepTail', `${ID}, 7000, 10`, 20],
+  ['findLastKey', `${ID}, '', 10`, 10],
+  ['sweepKeys', `${ID}, '', convert_to('0001', 'UTF8'), 0`, 10],
+]
+
+/** What they need does not depend on the planner: rows by their whole primary key, new rows, or all rows of a collection. */
+const SAFE: readonly StatementName[] = [
+  ...(['ping', 'readToken', 'readLease', 'readReplaced', 'updateHead', 'readWhole'] as const),
+  ...(['putState', 'putChanges', 'putPastHoles', 'rememberRequest'] as const),
+]
+
+/** As EXPLAIN with FORMAT JSON has it. */
+interface Plan {
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+}
+
+it('the statements of every request are among those whose pages are counted', () => {
+  const names = (Object.keys(STATEMENTS) as StatementName[]).filter((name) => STATEMENTS[name].isHot)
+  const counted = new Set([...SAFE, ...NEEDS.map(([name]) => name)])
+  assert.deepEqual(
+    names.filter((name) => !counted.has(name)),
+    [],
+  )
+})
+
+for (const version of [15, 18] as const)
+  describe(`the statements of a store in PostgreSQL ${version} with many collections`, () => {
+    let server: OwnPostgresServer
+    let client: Client
+
+    before(async () => {
+      server = await startOwnPostgres(['autovacuum=off'], version)
+      client = new Client(server.url)
+      await client.connect()
+    })
+    after(async () => {
+      await client?.end()
+      await server?.stop()
+    })
+
+    const buffersOf = async (sql: string, values: string): Promise<{ buffers: number; plan: string }> => {
+      await client.query('BEGIN')
+      try {
+        await client.query(`PREPARE explained AS ${sql}`)
+        const { rows } = await client.query({
+          text: `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE explained(${values})`,
+          rowMode: 'array',
+        })
+        const [[{ Plan: plan }]] = rows[0] as [[{ Plan: Plan }]]
+        return { buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], plan: JSON.stringify(plan) }
+      } finally {
+        await client.query('ROLLBACK')
+        await client.query('DEALLOCATE ALL')
+      }
+    }
+
+    for (const [known, steps] of Object.entries(KNOWN))
+      it(`take no more pages than their rows need, with statistics of ${known}`, async () => {
+        const schema = newSchema()
+        const store = await openPostgresStore({ url: withParameter(server.url, 'schema', schema), create: true })
+        await store.close()
+        await client.query(`SET search_path = ${schema}`)
+        for (const step of steps) await client.query(step === 'ANALYZE' ? `ANALYZE ${TABLES.join(', ')}` : step)
+        for (const [name, value] of Object.entries(PLANNER_SETTINGS)) await client.query(`SET ${name} = ${value}`)
+        const texts = statementsIn(schema, false)
+        for (const mode of ['force_generic_plan', 'force_custom_plan']) {
+          await client.query(`SET plan_cache_mode = ${mode}`)
+          for (const [name, values, rows] of NEEDS) {
+            const { buffers, plan } = await buffersOf(texts[name], values)
+            const most = BUFFERS + BUFFERS_A_ROW * rows
+            assert.ok(buffers <= most, `${name}, ${mode}: ${buffers} pages instead of ${most} at most: ${plan}`)
+          }
+        }
+        await client.query(`DROP SCHEMA ${schema} CASCADE`)
+      })
+  })
