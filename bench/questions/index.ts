@@ -35,6 +35,7 @@ import { PG_HISTORY_COST } from './pg-history-cost.ts'
 import { PG_HOLES } from './pg-holes.ts'
 import { PG_HOT } from './pg-hot.ts'
 import { PG_IMPORT } from './pg-import.ts'
+import { PG_NEIGHBOURS } from './pg-neighbours.ts'
 import { PG_OFFSET } from './pg-offset.ts'
 import { PG_PAGES } from './pg-pages.ts'
 import { PG_SNAPSHOT_PAGES } from './pg-snapshot-pages.ts'
@@ -92,6 +93,7 @@ export const QUESTIONS: readonly Question[] = [
   FOLLOW,
   PG_IMPORT,
   PG_DEPTH,
+  PG_NEIGHBOURS,
   PG_PAGES,
   PG_HOT,
   PG_OFFSET,

@@ -103,6 +103,24 @@ export class PostgresCluster implements AsyncDisposable {
     return cluster
   }
 
+  /** Makes a standby of it within the directory, which follows it from then on, with more settings, and starts it. */
+  async standby(directory: string, settings: readonly string[] = []): Promise<PostgresCluster> {
+    const data = join(directory, 'standby')
+    const port = await freePort()
+    await this.stop()
+    mkdirSync(data, { mode: 0o700 })
+    cpSync(this.#directory, data, { recursive: true, verbatimSymlinks: true })
+    await this.start()
+    const { uid, gid } = this.#owner
+    if (uid !== undefined) await run('chown', ['-R', `${uid}:${gid}`, data])
+    const lines = [`port = ${port}`, `primary_conninfo = '${this.url()}'`, ...settings]
+    appendFileSync(join(data, 'postgresql.conf'), `\n${lines.join('\n')}\n`)
+    writeFileSync(join(data, 'standby.signal'), '')
+    const standby = new PostgresCluster(data, port, this.#control, this.#owner)
+    await standby.start()
+    return standby
+  }
+
   newSchema(): string {
     return `store_${++this.#schemas}`
   }

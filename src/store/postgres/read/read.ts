@@ -112,13 +112,15 @@ export async function* readAll(
   name: string,
   onHead: (head: Head) => void = () => {},
 ): AsyncGenerator<Segment> {
-  const { rows, giveBack } = await connections.borrow()
+  const { rows, reasonOf, giveBack } = await connections.borrow()
   try {
     await rows.execute(SNAPSHOT)
     const head = await readHead(rows, name)
     if (head === undefined) throw missingCollection(name)
     onHead(shownHead(head))
     yield* readSegments(rows, head)
+  } catch (error) {
+    throw reasonOf(error)
   } finally {
     // Here too when the caller has had enough.
     const isUsable = await rows.execute('ROLLBACK').then(

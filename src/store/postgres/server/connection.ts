@@ -5,7 +5,14 @@ import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 
 import { StoreError } from '../../store-error.ts'
 import type { Columns } from '../rows/rows.ts'
 import { Rows, type StatementTexts, statementsIn } from '../rows/rows.ts'
-import { isConnectionLost, isConnectTimeout, isNodeAway, stateOf, TryAgain } from './explain-error.ts'
+import {
+  isConnectionLost,
+  isConnectTimeout,
+  isNodeAway,
+  isRecoveryConflict,
+  stateOf,
+  TryAgain,
+} from './explain-error.ts'
 import type { StoreUrl } from './store-url.ts'
 import { PLANNER_SETTINGS } from './transaction.ts'
 
@@ -47,6 +54,13 @@ export interface ConnectionOptions {
   readonly fullServerMs?: number
 }
 
+interface BorrowedConnection {
+  readonly rows: Rows
+  /** The error itself, or the one that ended the connection between two statements. */
+  reasonOf(error: unknown): unknown
+  giveBack(isUsable: boolean): void
+}
+
 export class Connections {
   readonly #url: StoreUrl
   readonly #options: ConnectionOptions
@@ -86,7 +100,7 @@ export class Connections {
 
   /** Lends a connection. After most errors it is closed: nobody knows in which state it is. */
   async lend<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
-    const { rows, giveBack } = await this.borrow()
+    const { rows, reasonOf, giveBack } = await this.borrow()
     let isUsable = false
     try {
       const result = await use(rows)
@@ -94,29 +108,34 @@ export class Connections {
       return result
     } catch (error) {
       isUsable = error instanceof StoreError || error instanceof TryAgain || isNodeAway(error)
-      throw error
+      throw reasonOf(error)
     } finally {
       giveBack(isUsable)
     }
   }
 
   /** A connection for as long as it takes. */
-  async borrow(): Promise<{ rows: Rows; giveBack(isUsable: boolean): void }> {
+  async borrow(): Promise<BorrowedConnection> {
     const client = await this.#take()
-    client.on('error', ignore)
+    let conflict: Error | undefined
+    const listen = (error: Error): void => {
+      if (isRecoveryConflict(error)) conflict = error
+    }
+    client.on('error', listen)
     const { statementMs } = this.#options
     const options = { texts: this.#texts, isPreparing: this.#direct.has(client), columns: this.#columns, statementMs }
     return {
       rows: new Rows(client, options),
+      reasonOf: (error) => conflict ?? error,
       giveBack(isUsable) {
         if (!isUsable && client instanceof ClosingClient) client.hangUp()
-        client.off('error', ignore)
+        client.off('error', listen)
         client.release(!isUsable)
       },
     }
   }
 
-  /** As `lend`, for work that can be done again: one that fails because its connection was lost is. */
+  /** As `lend`, for reads: one whose connection was lost, or that a standby cancelled, is sent again. */
   async retry<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       let isLent = false
@@ -126,7 +145,7 @@ export class Connections {
           return use(rows)
         })
       } catch (error) {
-        if (!isLent || tries === this.mostTries || !isConnectionLost(error)) throw error
+        if (!isLent || tries === this.mostTries || !isReadLost(error)) throw error
       }
     }
   }
@@ -182,8 +201,9 @@ function isWaitOver(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 }
 
-function ignore(): void {
-  // The statement under way is told as well.
+/** Whether a read may succeed when it is sent again. */
+function isReadLost(error: unknown): boolean {
+  return isConnectionLost(error) || isRecoveryConflict(error)
 }
 
 type Callback = (error: Error | null, client?: Client) => void

@@ -1,5 +1,6 @@
 /** What PostgreSQL, its driver and the network report, as errors that say what to do. Never with a password. */
 
+import { DatabaseError } from 'pg'
 import { StoreError, type StoreErrorCode } from '../../store-error.ts'
 import type { StoreUrl } from './store-url.ts'
 
@@ -38,6 +39,12 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   XX002: ['corrupt', 'Restore it from a backup; `reams verify` has details.'],
 }
 
+/** A standby ends reads that are in the way of a change from its primary for too long. */
+const RECOVERY_CONFLICT: Explanation = [
+  'unavailable',
+  'The standby applied a change of its primary that this read was in the way of. Try again. To avoid it, set hot_standby_feedback = on, or a longer max_standby_streaming_delay, on the standby.',
+]
+
 /** Turns whatever came from PostgreSQL into a StoreError; errors of our own pass as they are. */
 export function explainError(error: unknown, url: StoreUrl): unknown {
   if (!(error instanceof Error) || error instanceof StoreError || isOurs(error)) return error
@@ -45,7 +52,7 @@ export function explainError(error: unknown, url: StoreUrl): unknown {
   if (error instanceof OutcomeUnknown) return new StoreError('outcome-unknown', unknownOutcome(url), options)
   const state = stateOf(error)
   if (state === '42501') return new StoreError('no-permission', missingGrants(error, url), options)
-  const [code, advice] = state === undefined ? explainDriver(error) : explainState(state)
+  const [code, advice] = explanationOf(error)
   const reason = messageOf(error).replace(/\.$/, '')
   return new StoreError(code, `The store ${url.label}: ${reason}. ${advice}`, options)
 }
@@ -61,6 +68,12 @@ export async function explained<T>(work: Promise<T>, url: StoreUrl): Promise<T> 
 /** A mistake in this program, not an answer of the database. */
 function isOurs(error: Error): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof TryAgain
+}
+
+function explanationOf(error: Error): Explanation {
+  if (isRecoveryConflict(error)) return RECOVERY_CONFLICT
+  const state = stateOf(error)
+  return state === undefined ? explainDriver(error) : explainState(state)
 }
 
 function explainState(state: string): Explanation {
@@ -138,6 +151,17 @@ export function isConnectionLost(error: unknown): boolean {
   // Whoever waited for a new one has waited long enough.
   if (!(error instanceof Error) || isConnectTimeout(error)) return false
   return LOST.test(error.message) || ('code' in error && LOST_CODES.includes(String(error.code)))
+}
+
+/**
+ * Whether a standby cancelled a read. It reports a serialization failure or a deadlock, as for two writers who are in each other's
+ * way; but from where it handles signals and not rows.
+ */
+export function isRecoveryConflict(error: unknown): boolean {
+  const state = stateOf(error)
+  return (
+    (state === '40001' || state === '40P01') && error instanceof DatabaseError && /^Process/.test(error.routine ?? '')
+  )
 }
 
 /** Whether a new connection was not there in time. */
