@@ -39,7 +39,7 @@ export const PG_NEIGHBOURS: Question = {
         stores.push(store)
         for (let number = 0; number < neighbours; number++) {
           await store.create(`neighbour-${number}`, { keyField: 'id' })
-          await store.append(`neighbour-${number}`, itemRun(eventTexts(ITEMS_OF_A_NEIGHBOUR)))
+          await store.append(`neighbour-${number}`, itemRun(eventTexts(ITEMS_OF_A_NEIGHBOUR), { keyField: 'id' }))
         }
         const order = randomPages(Math.floor(items / PAGE_SIZE), Math.floor(items / PAGE_SIZE), 6)
         return { store, order, deletes: [] as number[], pages: [] as number[] }
