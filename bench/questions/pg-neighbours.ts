@@ -1,4 +1,4 @@
-/** Does a large collection in PostgreSQL 15 get slower when 700 small ones join it? Its planner takes any collection for a row or two. */
+/** Does a large collection in PostgreSQL 15 get slower when 1,500 small ones join it? Its planner takes any collection for a row or two. */
 
 import { Client } from 'pg'
 import { PAGE_SIZE } from '../../src/contract/page.ts'
@@ -14,7 +14,7 @@ import type { Question } from '../question.ts'
 import { randomPages, randomSample } from '../random.ts'
 import { COLLECTION } from '../workspace.ts'
 
-const NEIGHBOURS = 700
+const NEIGHBOURS = 1_500
 const ITEMS_OF_A_NEIGHBOUR = 20
 
 /** Calls of one side before it is the other one's turn: enough for PostgreSQL to plan for any values. */

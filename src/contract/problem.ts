@@ -110,6 +110,12 @@ export const PROBLEMS = {
     description: 'The token is valid, but its scopes do not include this request.',
     hint: 'Use a token with the scope that the detail names.',
   },
+  'read-only': {
+    status: 403,
+    title: 'The service only reads',
+    description: 'The service may read its store and not change it. No token makes a difference.',
+    hint: 'Write to the service that changes this store; its operator knows which one that is.',
+  },
   conflict: {
     status: 409,
     title: 'The request does not fit the collection',

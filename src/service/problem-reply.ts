@@ -58,6 +58,7 @@ const STORE_PROBLEMS: Partial<
   'request-differs': ['idempotency-conflict'],
   busy: ['collection-busy', 'An import or a copy of this collection is running.', RETRY],
   full: ['store-full', 'There is no room for this write.'],
+  'writes-denied': ['read-only', 'The service may only read its store.'],
   // Temporary, in most cases for seconds.
   unavailable: ['store-unavailable', 'The store did not answer.', RETRY],
   overloaded: ['store-unavailable', 'Too many other requests are waiting for the store.', RETRY],

@@ -9,6 +9,7 @@ export type StoreErrorCode =
   | 'read-only'
   | 'full'
   | 'no-permission'
+  | 'writes-denied'
   | 'unavailable'
   | 'overloaded'
   | 'outcome-unknown'

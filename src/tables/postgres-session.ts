@@ -40,9 +40,9 @@ export class PostgresSession {
     this.label = label
     this.#signal = signal
     this.#client = new Client({
+      connectionTimeoutMillis: CONNECT_MS,
       ...connection,
       application_name: connection.application_name ?? 'reams',
-      connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     })

@@ -4,9 +4,11 @@ import { after, before, describe, it } from 'node:test'
 import { Client } from 'pg'
 import { QUIRE_SIZE } from '../../src/store/positions.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
-import { statementsIn } from '../../src/store/postgres/rows/rows.ts'
+import { type Rows, statementsIn } from '../../src/store/postgres/rows/rows.ts'
 import { STATEMENTS, type StatementName } from '../../src/store/postgres/rows/statements.ts'
-import { PLANNER_SETTINGS } from '../../src/store/postgres/server/transaction.ts'
+import { Connections } from '../../src/store/postgres/server/connection.ts'
+import { readStoreUrl } from '../../src/store/postgres/server/store-url.ts'
+import { PLANNER_SETTINGS, Transaction } from '../../src/store/postgres/server/transaction.ts'
 import { newSchema, withParameter } from './postgres-engine.ts'
 import { type OwnPostgresServer, startOwnPostgres } from './postgres-server.ts'
 
@@ -157,6 +159,32 @@ for (const version of [15, 18] as const)
         await client.query('DEALLOCATE ALL')
       }
     }
+
+    it('are planned with our settings, on a connection of our own and in a transaction behind a pooler', async () => {
+      await client.query(
+        "ALTER ROLE postgres SET jit = on; ALTER ROLE postgres SET plan_cache_mode = 'force_generic_plan'",
+      )
+      const names = Object.keys(PLANNER_SETTINGS)
+      const shown = `SELECT ${names.map((name) => `current_setting('${name}')`)}`
+      const settings = async (preparing: string, isInTransaction: boolean) => {
+        const url = readStoreUrl(withParameter(server.url, 'prepare', preparing))
+        const connections = new Connections(url, { mostConnections: 1, statementMs: 10_000 })
+        const show = (rows: Rows) => rows.query(shown)
+        const [row] = await connections.lend((rows) =>
+          isInTransaction ? Transaction.run(rows, () => show(rows)) : show(rows),
+        )
+        await connections.close()
+        return row
+      }
+      const expected = Object.values(PLANNER_SETTINGS)
+      try {
+        assert.deepEqual(await settings('auto', false), expected)
+        assert.deepEqual(await settings('never', true), expected)
+        assert.notDeepEqual(await settings('never', false), expected)
+      } finally {
+        await client.query('ALTER ROLE postgres RESET ALL')
+      }
+    })
 
     for (const [known, steps] of Object.entries(KNOWN))
       it(`take no more pages than their rows need, with statistics of ${known}`, async () => {

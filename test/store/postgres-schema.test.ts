@@ -118,6 +118,10 @@ describe('a store in a PostgreSQL database', () => {
         await refuses(withParameter(serverUrl(), 'sslmode', mode), 'not-a-store', words)
       }
       await refuses(withParameter(serverUrl(), 'sslmode', 'verify-ca'), 'not-a-store', /sslrootcert/)
+      await refuses(withParameter(serverUrl(), 'shema', 'x'), 'not-a-store', /"shema".* Expected one of schema,/)
+      await refuses(withParameter(serverUrl(), 'connect_timeout', '5s'), 'not-a-store', /number of seconds/)
+      const session = withParameter(serverUrl(), 'target_session_attrs', 'read-write')
+      await refuses(session, 'not-a-store', /one that follows the primary/)
     })
   })
 
@@ -160,6 +164,27 @@ describe('a store in a PostgreSQL database', () => {
       for (const each of [schema, other]) await (await openAsRole(each, true)).close()
     })
 
+    it('adds nothing to one that lacks what a newer version has, and the owner does', async () => {
+      const schema = someSchema()
+      const index = `SELECT count(*)::integer FROM pg_indexes WHERE schemaname = '${schema}' AND indexname = 'request_log_oldest'`
+      const options = () =>
+        sql(`
+        SELECT t.reloptions FROM pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid WHERE c.oid = '${schema}.ream'::regclass`)
+      await (await open(schema, true)).close()
+      const made = await options()
+      assert.match(String(made), /autovacuum_vacuum_threshold=20000/)
+      await sql(`
+        DROP INDEX ${schema}.request_log_oldest; CREATE INDEX request_log_by_age ON ${schema}.request_log (shard_key, at);
+        ALTER TABLE ${schema}.ream RESET (toast.autovacuum_vacuum_scale_factor, toast.autovacuum_vacuum_threshold,
+          toast.autovacuum_vacuum_cost_delay);
+        GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
+      await (await openAsRole(schema)).close()
+      assert.deepEqual([await sql(index), await options()], [[[0]], [[null]]])
+      await (await open(schema)).close()
+      assert.deepEqual([await sql(index), await options()], [[[1]], made])
+      assert.deepEqual(await sql(`SELECT to_regclass('${schema}.request_log_by_age')`), [[null]])
+    })
+
     it('tells what allows it to use one that another role made', async () => {
       const schema = someSchema()
       const owner = await open(schema, true)
@@ -169,7 +194,7 @@ describe('a store in a PostgreSQL database', () => {
       const append = () => store.append('events', itemRun(['{"n":2}']))
       assert.equal((await append()).live, 2)
       await sql(`REVOKE INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} FROM ${role}`)
-      await follow(append(), /GRANT SELECT, INSERT/, [])
+      assert.ok(isError('writes-denied', /GRANT SELECT, INSERT/)(await append().catch((error) => error)))
       assert.equal((await store.head('events'))?.live, 2)
       await Promise.all([owner.close(), store.close()])
     })

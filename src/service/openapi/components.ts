@@ -396,6 +396,7 @@ const WRITE = {
   'invalid-name': '"Events" is not 1 to 64 of a-z 0-9 _ - . and the first one a letter or a digit.',
   'invalid-idempotency-key': 'The Idempotency-Key is not 1 to 255 visible ASCII characters.',
   forbidden: 'The token has no scope "write:events".',
+  'read-only': 'The service may only read its store.',
   'collection-not-found': 'There is no collection "nope".',
   'outcome-unknown': 'The store gave no definite answer while it committed the write.',
   'collection-mirrored': 'The collection "events" is a mirror of https://data.example/events.',

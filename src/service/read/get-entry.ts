@@ -14,8 +14,29 @@ import { type Caching, foundByContent, outcome, PRIVATE, PUBLIC, type Reply } fr
  * or not it looks into `_embedded`.
  */
 export async function getEntry(context: HandlerContext): Promise<Reply> {
-  const { request, baseUrl } = context
-  const { heads, isComplete } = await readableHeads(context)
+  const { request, baseUrl, store, caller } = context
+  const { heads, away } = await store.reachable()
+  const isComplete = away.length === 0
+  const seen = heads.map((head) => mayRead(caller, head))
+  const entries = ENTRIES.get(heads) ?? new Map<string, Uint8Array>()
+  ENTRIES.set(heads, entries)
+  const key = `${baseUrl} ${isComplete} ${seen.includes(false) ? seen.join() : ''}`
+  const body =
+    entries.get(key) ??
+    entryBody(
+      baseUrl,
+      heads.filter((_, index) => seen[index]),
+      isComplete,
+    )
+  entries.set(key, body)
+  const type = chooseEnvelopeType(request.headers.get('accept'))
+  return foundByContent(request, body, type, entryCaching(context))
+}
+
+/** Entries of the lists that stores gave, by what each shows. Callers who ask at the same time are given the same list. */
+const ENTRIES = new WeakMap<readonly ListedHead[], Map<string, Uint8Array>>()
+
+function entryBody(baseUrl: string, heads: readonly ListedHead[], isComplete: boolean): Uint8Array {
   const entry = {
     // Part of the store cannot be reached: there may be more.
     ...(isComplete ? {} : { incomplete: true }),
@@ -38,9 +59,7 @@ export async function getEntry(context: HandlerContext): Promise<Reply> {
       })),
     },
   }
-  const body = Buffer.from(`${JSON.stringify(entry, null, 2)}\n`)
-  const type = chooseEnvelopeType(request.headers.get('accept'))
-  return foundByContent(request, body, type, entryCaching(context))
+  return Buffer.from(`${JSON.stringify(entry, null, 2)}\n`)
 }
 
 export async function readableHeads({

@@ -30,7 +30,7 @@ import { StoreError } from '../store-error.ts'
 import { noteFollowing, readFollowings } from './following.ts'
 import type { PageReader } from './read/page-reader.ts'
 import { readAll, readItem } from './read/read.ts'
-import { readHead, type StoredHead, shardKeyOf, shownHead } from './rows/head.ts'
+import { readHead, shardKeyOf, shownHead } from './rows/head.ts'
 import { prepareStore } from './schema.ts'
 import type { DatabaseNode } from './server/database-nodes.ts'
 import { DatabaseNodes } from './server/database-nodes.ts'
@@ -110,12 +110,11 @@ class PostgresStore extends StoreWrites implements Store {
   }
 
   async collections(): Promise<ListedHead[]> {
-    return listed(await this.#explained(this.#nodes.allHeads()))
+    return [...(await this.#explained(this.#nodes.allHeads()))]
   }
 
   async reachable(): Promise<Reachable> {
-    const { heads, away } = await this.#explained(this.#nodes.reachableHeads())
-    return { heads: listed(heads), away }
+    return this.#explained(this.#nodes.reachableHeads())
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
@@ -270,8 +269,4 @@ class PostgresStore extends StoreWrites implements Store {
 
 function checkPage(page: number): void {
   if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
-}
-
-function listed(heads: readonly (StoredHead & ListedHead)[]): ListedHead[] {
-  return heads.map((head) => ({ ...shownHead(head), changedAt: head.changedAt }))
 }

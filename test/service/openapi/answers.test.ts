@@ -335,6 +335,7 @@ describe('the description, beside what is really answered', () => {
     ['internal-error', new RangeError('secret'), EVERY, () => true],
     ['outcome-unknown', new StoreError('outcome-unknown', 'secret'), writes, isWriting],
     ['store-full', new StoreError('full', 'secret'), writes, isWriting],
+    ['read-only', new StoreError('writes-denied', 'secret'), writes, isWriting],
   ]
   for (const [name, fault, requests, isFailing] of faults)
     it(`has a store that fails: ${name}`, () =>

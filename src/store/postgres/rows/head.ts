@@ -67,6 +67,10 @@ export function shownHead(head: StoredHead): Head {
   return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom, retentionMs, retentionBytes, origin }
 }
 
+export function shownListedHead(head: StoredHead & ListedHead): ListedHead {
+  return { ...shownHead(head), changedAt: head.changedAt }
+}
+
 /** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
 export async function lockHead(transaction: Transaction, name: string): Promise<StoredHead | undefined> {
   const shardKey = shardKeyOf(name)

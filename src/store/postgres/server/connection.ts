@@ -48,7 +48,7 @@ export interface ConnectionOptions {
   readonly isPipelined?: boolean
   /** How long a statement may take. */
   readonly statementMs: number
-  /** How long is waited for a connection, new or free. Default 5,000. */
+  /** How long is waited for a connection, new or free. Default: what the URL says, or 5,000. */
   readonly connectMs?: number
   /** How long is waited for a server that has no connection left. Default 2,000. */
   readonly fullServerMs?: number
@@ -64,6 +64,7 @@ interface BorrowedConnection {
 export class Connections {
   readonly #url: StoreUrl
   readonly #options: ConnectionOptions
+  readonly #connectMs: number
   /** Known once a connection has told whether this is Citus. */
   #texts: StatementTexts
   readonly #columns: Columns | undefined
@@ -74,9 +75,10 @@ export class Connections {
   readonly #direct = new WeakSet<ClientBase>()
 
   constructor(url: StoreUrl, options: ConnectionOptions) {
-    const { mostConnections, isPipelined = false, statementMs, connectMs = CONNECT_MS } = options
+    const { mostConnections, isPipelined = false, statementMs } = options
     this.#url = url
     this.#options = options
+    this.#connectMs = options.connectMs ?? url.connection.connectionTimeoutMillis ?? CONNECT_MS
     this.#columns = isPipelined ? undefined : new Map()
     this.mostTries = mostConnections + 2
     this.#texts = statementsIn(url.schema, false)
@@ -86,7 +88,7 @@ export class Connections {
       Client: ClosingClient,
       max: mostConnections,
       pipeline: isPipelined,
-      connectionTimeoutMillis: connectMs,
+      connectionTimeoutMillis: this.#connectMs,
       idleTimeoutMillis: IDLE_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -155,7 +157,7 @@ export class Connections {
   }
 
   async #take(): Promise<PoolClient> {
-    const { connectMs = CONNECT_MS, fullServerMs = FULL_SERVER_MS } = this.#options
+    const { fullServerMs = FULL_SERVER_MS } = this.#options
     const deadline = performance.now() + fullServerMs
     for (let tries = 1; ; tries++) {
       if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
@@ -164,7 +166,7 @@ export class Connections {
       try {
         return await this.#pool.connect()
       } catch (error) {
-        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${connectMs / 1000} s`)
+        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${this.#connectMs / 1000} s`)
         // After a pause of the whole machine the time is over before the answer that came can be read.
         if (isConnectTimeout(error) && tries === 1) continue
         if (stateOf(error) !== TOO_MANY_CONNECTIONS || performance.now() >= deadline) throw error

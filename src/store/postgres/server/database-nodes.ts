@@ -5,7 +5,7 @@ import type { ListedHead } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import { PageReader } from '../read/page-reader.ts'
 import { SharedReads, SharedRun } from '../read/shared-reads.ts'
-import { readAllHeads, type StoredHead, shardKeyOf } from '../rows/head.ts'
+import { readAllHeads, shardKeyOf, shownListedHead } from '../rows/head.ts'
 import type { Rows } from '../rows/rows.ts'
 import { forgetAll } from '../write/forget.ts'
 import { sweepAll } from '../write/lease.ts'
@@ -15,7 +15,7 @@ import { stateOf } from './explain-error.ts'
 import type { StoreUrl } from './store-url.ts'
 import { Workers } from './workers.ts'
 
-type Heads = readonly (StoredHead & ListedHead)[]
+type Heads = readonly ListedHead[]
 
 export class DatabaseNodes {
   readonly options: NodeOptions
@@ -27,7 +27,7 @@ export class DatabaseNodes {
   readonly #probes = new Map<string, HealthProbe>()
   #workers: Workers | undefined
   /** A list takes so long, while a worker is away or hangs, that many at once would take all connections. */
-  readonly #all = new SharedRun(() => this.common.reads.retry(readAllHeads))
+  readonly #all = new SharedRun(async () => (await this.common.reads.retry(readAllHeads)).map(shownListedHead))
   readonly #reachable = new SharedRun(() => this.#listReachable())
 
   constructor(options: Omit<NodeOptions, 'sweep'>) {
@@ -83,7 +83,8 @@ export class DatabaseNodes {
 
   async #listReachable(): Promise<{ heads: Heads; away: readonly string[] }> {
     const away = await this.#away()
-    const heads = away.length === 0 ? await this.allHeads() : await this.#workers?.headsWithout(away)
+    const heads =
+      away.length === 0 ? await this.allHeads() : (await this.#workers?.headsWithout(away))?.map(shownListedHead)
     return { heads: heads ?? [], away }
   }
 

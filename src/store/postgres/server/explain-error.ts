@@ -46,22 +46,23 @@ const RECOVERY_CONFLICT: Explanation = [
 ]
 
 /** Turns whatever came from PostgreSQL into a StoreError; errors of our own pass as they are. */
-export function explainError(error: unknown, url: StoreUrl): unknown {
+export function explainError(error: unknown, url: StoreUrl, isWrite = false): unknown {
   if (!(error instanceof Error) || error instanceof StoreError || isOurs(error)) return error
   const options = { cause: error }
   if (error instanceof OutcomeUnknown) return new StoreError('outcome-unknown', unknownOutcome(url), options)
   const state = stateOf(error)
-  if (state === '42501') return new StoreError('no-permission', missingGrants(error, url), options)
+  if (state === '42501')
+    return new StoreError(isWrite ? 'writes-denied' : 'no-permission', missingGrants(error, url), options)
   const [code, advice] = explanationOf(error)
   const reason = messageOf(error).replace(/\.$/, '')
   return new StoreError(code, `The store ${url.label}: ${reason}. ${advice}`, options)
 }
 
-export async function explained<T>(work: Promise<T>, url: StoreUrl): Promise<T> {
+export async function explained<T>(work: Promise<T>, url: StoreUrl, isWrite = false): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw explainError(error, url)
+    throw explainError(error, url, isWrite)
   }
 }
 

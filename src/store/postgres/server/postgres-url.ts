@@ -36,6 +36,7 @@ export function readPostgresUrl(
     parameters.delete(name)
   }
   addService(parameters, address, what)
+  refuseUnknown(parameters, own, what)
   if (parameters.get('port')?.includes(',')) throw severalHosts(what)
   addSslVariables(parameters)
   readSslMode(parameters, what)
@@ -49,8 +50,34 @@ const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^@/?#]*@)?[^@/?#]*,[^@/?#]*(?:\/[^@]*)?$/
 function severalHosts(what: string): StoreError {
   return new StoreError(
     'not-a-store',
-    `Several hosts are given for ${what}, and only one can be tried: name one of them.`,
+    `Several hosts are given for ${what}, and only one can be tried: name one of them, or an address that follows the primary.`,
   )
+}
+
+/** What is used, by us or by the driver. */
+const UNDERSTOOD: readonly string[] = [
+  ...['host', 'hostaddr', 'port', 'dbname', 'user', 'password', 'service', 'options', 'connect_timeout'],
+  ...['application_name', 'fallback_application_name', 'client_encoding'],
+  ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'sslnegotiation', 'uselibpqcompat'],
+]
+
+/** A parameter without effect would be a store, or a guarantee, that nobody asked for. */
+function refuseUnknown(parameters: URLSearchParams, own: readonly string[], what: string): void {
+  const unknown = [...parameters.keys()].find((name) => !UNDERSTOOD.includes(name))
+  if (unknown === undefined) return
+  const advice =
+    unknown === 'target_session_attrs'
+      ? 'Reams connects to the server that the URL names, whichever role it has: name one that follows the primary, such as a virtual address or a proxy.'
+      : `Expected one of ${[...own, ...UNDERSTOOD].join(', ')}.`
+  throw new StoreError('not-a-store', `Unknown parameter "${unknown}" in the URL of ${what} or its service. ${advice}`)
+}
+
+/** Like psql, a whole number of seconds, and 0 for no limit. */
+function readConnectTimeout(value: string | undefined, what: string): { readonly connectionTimeoutMillis?: number } {
+  if (!value) return {}
+  if (!/^\d{1,6}$/.test(value))
+    throw new StoreError('not-a-store', `Invalid connect_timeout for ${what}: expected a number of seconds.`)
+  return { connectionTimeoutMillis: Number(value) * 1_000 }
 }
 
 /** What the URL leaves open. It stands above the variables, as with psql. */
@@ -100,15 +127,17 @@ function readSslMode(parameters: URLSearchParams, what: string): void {
 interface Given extends PoolConfig {
   readonly dbname?: string
   readonly hostaddr?: string
+  readonly connect_timeout?: string
 }
 
 function readConnection(url: string, what: string): PoolConfig {
-  const { password, dbname, hostaddr = process.env['PGHOSTADDR'], ...given } = parsed(url, what)
+  const { password, dbname, connect_timeout, hostaddr = process.env['PGHOSTADDR'], ...given } = parsed(url, what)
   const host = given.host ?? process.env['PGHOST']
   if ([host, hostaddr, given.port ?? process.env['PGPORT']].some((each) => `${each}`.includes(',')))
     throw severalHosts(what)
   const named = {
     ...given,
+    ...readConnectTimeout(connect_timeout || process.env['PGCONNECT_TIMEOUT'], what),
     ...(hostaddr ? atAddress(hostaddr, given, host, what) : hostOf(given)),
     ...(given.database === undefined && dbname !== undefined && { database: dbname }),
     user: given.user ?? process.env['PGUSER'] ?? process.env['USER'] ?? userInfo().username,

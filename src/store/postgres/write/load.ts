@@ -47,7 +47,7 @@ export async function runLoad(
   checkName(name)
   const begin = (transaction: Transaction) => beginLoad(transaction, name, options)
   const begun = tryTransaction(connections, name, (rows) => Transaction.run(rows, begin))
-  const plan = await explained(begun, tools.url)
+  const plan = await explained(begun, tools.url, true)
   return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
 }
 
@@ -175,7 +175,7 @@ class PostgresLoadSteps implements LoadSteps {
   }
 
   #explained<T>(work: Promise<T>): Promise<T> {
-    return explained(work, this.#tools.url)
+    return explained(work, this.#tools.url, true)
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */

@@ -152,7 +152,7 @@ export class Writer {
         return
       }
       const known = error instanceof OutcomeUnknown ? calls.filter(({ once }) => once !== undefined) : []
-      for (const call of calls) if (!known.includes(call)) call.fail(explainError(error, this.#options.url))
+      for (const call of calls) if (!known.includes(call)) call.fail(explainError(error, this.#options.url, true))
       if (known.length > 0) await this.#findOut(name, known)
     }
   }
@@ -162,7 +162,7 @@ export class Writer {
     try {
       this.#settle(calls, await untilKnown(() => this.#try(name, calls)))
     } catch (error) {
-      for (const { fail } of calls) fail(explainError(error, this.#options.url))
+      for (const { fail } of calls) fail(explainError(error, this.#options.url, true))
     }
   }
 
