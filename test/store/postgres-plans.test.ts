@@ -20,7 +20,7 @@ const OTHERS = 49
 /** Pages of the database that one row takes at most: down the index, the row itself, and what it becomes. */
 const BUFFERS_A_ROW = 10
 
-/** What the statements need once, whatever they find. */
+/** For each statement, however many rows it finds. */
 const BUFFERS = 40
 
 const TABLES =
@@ -45,7 +45,7 @@ const fill = (id: number, size: number): string => `
 const fillOthers = (size: number, from = 100): string =>
   Array.from({ length: OTHERS }, (_, index) => fill(from + index, size)).join('\n')
 
-/** What the planner knows when the large collection 1 is asked for. */
+/** The statistics that the planner has when statements ask for the large collection 1. */
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   nothing: [fill(1, LARGE), fillOthers(SMALL)],
   'the small collections alone': [fillOthers(SMALL), 'ANALYZE', fill(1, LARGE)],
@@ -108,7 +108,7 @@ const NEEDS: readonly (readonly [StatementName, values: string, rows: number])[]
   ['sweepKeys', `${ID}, '', convert_to('0001', 'UTF8'), 0`, 10],
 ]
 
-/** What they need does not depend on the planner: rows by their whole primary key, new rows, or all rows of a collection. */
+/** Those that leave the planner no choice: rows by their whole primary key, new rows, or all rows of a collection. */
 const SAFE: readonly StatementName[] = [
   ...(['ping', 'readToken', 'readLease', 'readReplaced', 'updateHead', 'readWhole'] as const),
   ...(['putState', 'putChanges', 'putPastHoles', 'rememberRequest'] as const),

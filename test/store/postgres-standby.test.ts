@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { DatabaseError } from 'pg'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
+import { isRecoveryConflict } from '../../src/store/postgres/server/explain-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { changed, isError, itemsFrom, keyed } from './items.ts'
 import { PostgresCluster } from './postgres-cluster.ts'
@@ -10,6 +12,14 @@ const ITEMS = 3_000
 
 /** No read may be in the way of what comes from the primary. */
 const AT_ONCE = ['max_standby_streaming_delay = 0', 'hot_standby = on']
+
+it('a deadlock of several workers of Citus is no conflict with a primary', () => {
+  const reported = (error: Partial<DatabaseError>) =>
+    Object.assign(new DatabaseError('it was cancelled', 0, 'error'), error)
+  const deadlock = { severity: 'ERROR', code: '40P01', routine: 'ProcessInterrupts' }
+  assert.equal(isRecoveryConflict(reported(deadlock)), false)
+  assert.equal(isRecoveryConflict(reported({ ...deadlock, detail: 'User transaction caused buffer deadlock.' })), true)
+})
 
 describe('a store on a standby', () => {
   const directory = new TemporaryDirectory()

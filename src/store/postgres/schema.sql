@@ -175,6 +175,9 @@ CREATE TABLE request_log (
   PRIMARY KEY (shard_key, key, collection_id)
 );
 
+-- Only statements that say the same can use it: the planner should find a request by its key.
+CREATE INDEX request_log_oldest ON request_log (shard_key, at) WHERE at > '-infinity';
+
 -- Which collections are kept true to a table or a collection elsewhere, and how far, as whoever does it said last.
 CREATE TABLE following (
   shard_key bigint NOT NULL,

@@ -14,21 +14,24 @@ const OLDEST_SERVER = 15
 const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
 
 const SCHEMA = 'store/postgres/schema.sql'
-/** What follows where the extension Citus is there. */
+/** For a database with the extension Citus, after that. */
 const SCHEMA_ON_CITUS = 'store/postgres/schema-on-citus.sql'
 
-/** What comes last, and is added to a store that lacks it. */
-const TUNING = 'store/postgres/schema-tuning.sql'
-const TUNED = 'request_log_oldest'
-
-/** A role that only reads and writes rows may not tune, nor may anybody on a standby. Nothing depends on it but speed and space. */
-const CANNOT_TUNE: readonly string[] = ['42501', '25006', '55P03', ...CROSSED]
-const TUNING_LOCK_MS = 2_000
+/**
+ * A replaced ream leaves as many dead rows in the TOAST table as it has. By default autovacuum waits for a fifth of that table, and
+ * pauses too often to keep up. Stores of earlier versions get these settings when they are opened.
+ */
+const TUNING = [
+  'toast.autovacuum_vacuum_threshold = 1000',
+  'toast.autovacuum_vacuum_scale_factor = 0.01',
+  'toast.autovacuum_vacuum_cost_delay = 0',
+]
+const TUNING_MS = 1_000
 
 const MAX_TRIES = 20
 const PAUSE_MS = 100
 
-/** What is there, as one look tells. */
+/** The server and the schema, as one query finds them. */
 interface Found {
   readonly serverVersion: number
   readonly encoding: string
@@ -36,7 +39,8 @@ interface Found {
   readonly isStore: boolean
   readonly isEmpty: boolean
   readonly hasCitus: boolean
-  readonly isTuned: boolean
+  /** The settings are missing, and this role can make them here. */
+  readonly canTune: boolean
   readonly database: string
 }
 
@@ -48,7 +52,9 @@ export async function prepareStore(
 ): Promise<Pick<Found, 'hasCitus'>> {
   for (let tries = 1; ; tries++) {
     try {
-      return await connections.lend((rows) => prepare(rows, url, mayCreate))
+      const found = await connections.lend((rows) => prepare(rows, url, mayCreate))
+      if (found.canTune) await tune(connections, url)
+      return found
     } catch (error) {
       if (tries === MAX_TRIES || !CROSSED.includes(stateOf(error) ?? '')) throw error
       await sleep(PAUSE_MS * Math.random())
@@ -59,10 +65,7 @@ export async function prepareStore(
 async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean): Promise<Found> {
   const found = await look(rows, url)
   checkServer(found, url)
-  if (found.isStore && (await isMade(rows, url))) {
-    if (!found.isTuned) await tune(rows, url, found.hasCitus)
-    return found
-  }
+  if (found.isStore && (await isMade(rows, url))) return found
   if (!found.isStore && found.hasSchema && !found.isEmpty)
     throw new StoreError(
       'not-a-store',
@@ -93,12 +96,16 @@ async function look(rows: Rows, { schema }: StoreUrl): Promise<Found> {
         SELECT 1 FROM pg_catalog.pg_attribute WHERE attname = 'version' AND attrelid IN (
           SELECT oid ${relations} AND relname = 'reams_format')),
       NOT EXISTS (SELECT 1 ${relations}), EXISTS (SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'),
-      EXISTS (SELECT 1 ${relations} AND relname = '${TUNED}'), current_database()::text`)
-  const [serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, isTuned, database] = row as [
+      NOT pg_is_in_recovery() AND EXISTS (
+        SELECT 1 FROM pg_catalog.pg_class r JOIN pg_catalog.pg_class t ON t.oid = r.reltoastrelid
+        WHERE r.relnamespace = to_regnamespace('${schema}') AND r.relname = 'ream' AND t.reloptions IS NULL
+          AND pg_has_role(r.relowner, 'USAGE')),
+      current_database()::text`)
+  const [serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, canTune, database] = row as [
     ...[number, string, boolean, boolean, boolean, boolean, boolean],
     string,
   ]
-  return { serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, isTuned, database }
+  return { serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, canTune, database }
 }
 
 /** Of Citus: the coordinator is group 0. */
@@ -121,7 +128,7 @@ function checkServer({ serverVersion, encoding }: Found, { label }: StoreUrl): v
 }
 
 /** Whether the tables are there, of this format. */
-async function isMade(rows: Rows, { schema, label }: StoreUrl): Promise<boolean> {
+async function isMade(rows: Rows, { schema, label }: Pick<StoreUrl, 'schema' | 'label'>): Promise<boolean> {
   const [row] = await rows.query(`SELECT coalesce(max(version), 0) FROM "${schema}".reams_format`)
   const version = Number(row?.[0])
   if (version > 0) checkFormat(label, version)
@@ -135,40 +142,37 @@ async function makeVersionTable(rows: Rows, schema: string, hasSchema: boolean):
   await rows.execute(`CREATE TABLE IF NOT EXISTS "${schema}".reams_format (version integer PRIMARY KEY)`)
 }
 
-async function runSchema(rows: Rows, url: StoreUrl, hasCitus: boolean): Promise<void> {
-  await underLock(rows, url, async () => {
-    // Read again under the lock: another process may have been here first.
-    if (await isMade(rows, url)) return
-    for (const file of [SCHEMA, ...(hasCitus ? [SCHEMA_ON_CITUS] : []), TUNING]) await runFile(rows, file)
-    await rows.execute(`INSERT INTO reams_format (version) VALUES (${FORMAT_VERSION})`)
-  })
-}
-
-/** Adds to a store what this version has and the one that made it had not, if that can be done at once. */
-async function tune(rows: Rows, url: StoreUrl, hasCitus: boolean): Promise<void> {
-  if (hasCitus && (await isWorker(rows))) return
-  try {
-    await underLock(rows, url, async () => {
-      await rows.execute(`SET LOCAL lock_timeout = ${TUNING_LOCK_MS}`)
-      if (!(await look(rows, url)).isTuned) await runFile(rows, TUNING)
-    })
-  } catch (error) {
-    if (!CANNOT_TUNE.includes(stateOf(error) ?? '')) throw error
-  }
-}
-
-/** Commits changes of the schema that no other process makes meanwhile. */
-async function underLock(rows: Rows, { schema }: StoreUrl, change: () => Promise<void>): Promise<void> {
+async function runSchema(rows: Rows, { schema, label }: StoreUrl, hasCitus: boolean): Promise<void> {
   // Statements follow one by one, and a busy machine can pause between two.
   const settings = `SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL search_path = "${schema}", public`
+  await rows.execute(`BEGIN; ${settings}; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
   try {
-    await rows.execute(`BEGIN; ${settings}; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
-    await change()
+    // Read again under the lock: another process may have been here first.
+    if (!(await isMade(rows, { schema, label }))) {
+      for (const file of [SCHEMA, ...(hasCitus ? [SCHEMA_ON_CITUS] : [])]) await runFile(rows, file)
+      await rows.execute(tuningOf(schema))
+      await rows.execute(`INSERT INTO reams_format (version) VALUES (${FORMAT_VERSION})`)
+    }
     await rows.execute('COMMIT')
   } catch (error) {
     await rows.execute('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+/** Nothing depends on it but space: a store that cannot be tuned now is opened all the same. */
+async function tune(connections: Connections, { schema }: StoreUrl): Promise<void> {
+  await connections
+    .lend(async (rows) => {
+      await rows.execute(`BEGIN; SET LOCAL statement_timeout = ${TUNING_MS}`)
+      await rows.execute(tuningOf(schema))
+      await rows.execute('COMMIT')
+    })
+    .catch(() => {})
+}
+
+function tuningOf(schema: string): string {
+  return `ALTER TABLE "${schema}".ream SET (${TUNING.join(', ')})`
 }
 
 /** Runs the statements of a file, one after the other: Citus takes no more than one change of a table at a time. */

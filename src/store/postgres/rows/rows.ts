@@ -168,7 +168,7 @@ interface Asked {
   readonly values: readonly unknown[]
 }
 
-interface RowsOptions {
+export interface RowsOptions {
   readonly texts: StatementTexts
   /** A statement is parsed and planned once a connection, which saves more than half of its cost. */
   readonly isPreparing: boolean

@@ -1,8 +1,7 @@
 /**
- * Every statement that the store sends, in one place, by name. `@head` stands for the table in the store's schema, and what is
- * in `@citus(…)` is only for Citus. On
- * Citus each of the hot ones is one task on one shard, because it names the shard key; and each is small, because there a
- * worker plans it anew every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
+ * All statements that the store sends, by name. `@head` stands for the table in the store's schema, and the text in `@citus(…)` is
+ * sent to Citus only. There each of the hot ones is one task on one shard, because it names the shard key; and each is small,
+ * because a worker plans it every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
  */
 
 import { QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
@@ -80,8 +79,8 @@ const lookUp = (columns: string, table: string, conditions: string): string =>
   `LATERAL (SELECT ${columns} FROM @${table} WHERE ${conditions} OFFSET 0)`
 
 /**
- * Deletes the rows whose `ctid` a query finds: the planner has no other way to them than their place. Only Citus has to see the
- * shard key again, to know the shard.
+ * Deletes the rows whose `ctid` a query finds, so that the planner can only use a TID scan. Citus has to see the shard key again, to
+ * know the shard. Only for rows that nobody else can change meanwhile: a row that moved would be missed.
  */
 const deleteFound = (table: string, query: string): string =>
   `DELETE FROM @${table} WHERE @citus(shard_key = $1::bigint AND) ctid = ANY (ARRAY (${query}))`

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../../store-error.ts'
 import type { Columns } from '../rows/rows.ts'
-import { Rows, type StatementTexts, statementsIn } from '../rows/rows.ts'
+import { Rows, type RowsOptions, type StatementTexts, statementsIn } from '../rows/rows.ts'
 import {
   isConnectionLost,
   isConnectTimeout,
@@ -48,7 +48,7 @@ export interface ConnectionOptions {
   readonly isPipelined?: boolean
   /** How long a statement may take. */
   readonly statementMs: number
-  /** How long is waited for a connection, new or free. Default: what the URL says, or 5,000. */
+  /** How long to wait for a connection, new or free. Default: as the URL says, or 5,000. */
   readonly connectMs?: number
   /** How long is waited for a server that has no connection left. Default 2,000. */
   readonly fullServerMs?: number
@@ -65,14 +65,13 @@ export class Connections {
   readonly #url: StoreUrl
   readonly #options: ConnectionOptions
   readonly #connectMs: number
-  /** Known once a connection has told whether this is Citus. */
-  #texts: StatementTexts
+  readonly #texts = new Map<boolean, StatementTexts>()
   readonly #columns: Columns | undefined
   readonly #pool: Pool
   /** How often work is tried on another connection: all that were idle may have died unnoticed. */
   readonly mostTries: number
-  /** The clients that lead straight to a server, where a prepared statement stays where it was prepared. */
-  readonly #direct = new WeakSet<ClientBase>()
+  /** Which statements each client gets. They are prepared where it leads straight to a server and they stay. */
+  readonly #statements = new WeakMap<ClientBase, Pick<RowsOptions, 'texts' | 'isPreparing'>>()
 
   constructor(url: StoreUrl, options: ConnectionOptions) {
     const { mostConnections, isPipelined = false, statementMs } = options
@@ -81,7 +80,6 @@ export class Connections {
     this.#connectMs = options.connectMs ?? url.connection.connectionTimeoutMillis ?? CONNECT_MS
     this.#columns = isPipelined ? undefined : new Map()
     this.mostTries = mostConnections + 2
-    this.#texts = statementsIn(url.schema, false)
     const config: PoolConfig = {
       ...url.connection,
       application_name: url.connection.application_name ?? 'reams',
@@ -125,7 +123,8 @@ export class Connections {
     }
     client.on('error', listen)
     const { statementMs } = this.#options
-    const options = { texts: this.#texts, isPreparing: this.#direct.has(client), columns: this.#columns, statementMs }
+    const { texts, isPreparing } = this.#statements.get(client) ?? { texts: this.#textsFor(false), isPreparing: false }
+    const options = { texts, isPreparing, columns: this.#columns, statementMs }
     return {
       rows: new Rows(client, options),
       reasonOf: (error) => conflict ?? error,
@@ -176,6 +175,13 @@ export class Connections {
     }
   }
 
+  /** The same object for all connections to the same kind of server. */
+  #textsFor(hasCitus: boolean): StatementTexts {
+    const texts = this.#texts.get(hasCitus) ?? statementsIn(this.#url.schema, hasCitus)
+    this.#texts.set(hasCitus, texts)
+    return texts
+  }
+
   #overloaded(reason: string): StoreError {
     return new StoreError(
       'overloaded',
@@ -185,13 +191,11 @@ export class Connections {
 
   /** A pooler in between, such as PgBouncer, gives out numbers of its own for its clients. */
   async #examine(client: ClientBase): Promise<void> {
-    const { schema, preparing } = this.#url
+    const { preparing } = this.#url
     const { rows } = await client.query<[number, boolean]>({ text: EXAMINE, rowMode: 'array' })
     const [processId, hasCitus = false] = rows[0] ?? []
-    this.#texts = statementsIn(schema, hasCitus)
-    if (preparing === 'never') return
-    const isDirect = 'processID' in client && client.processID === processId
-    if (preparing === 'always' || isDirect) this.#direct.add(client)
+    const isDirect = preparing !== 'never' && 'processID' in client && client.processID === processId
+    this.#statements.set(client, { texts: this.#textsFor(hasCitus), isPreparing: preparing === 'always' || isDirect })
     // A pooler would hand the settings on to others; there only transactions have them.
     const settings = [`SET statement_timeout = ${this.#options.statementMs}`, ...PLANNING]
     if (isDirect) await client.query(settings.join('; '))

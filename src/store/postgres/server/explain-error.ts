@@ -6,6 +6,8 @@ import type { StoreUrl } from './store-url.ts'
 
 type Explanation = readonly [StoreErrorCode, string]
 
+export const MISSING_GRANT = '42501'
+
 /** A statement that the server gave up on. */
 export const TOOK_TOO_LONG = '57014'
 
@@ -42,27 +44,26 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 /** A standby ends reads that are in the way of a change from its primary for too long. */
 const RECOVERY_CONFLICT: Explanation = [
   'unavailable',
-  'The standby applied a change of its primary that this read was in the way of. Try again. To avoid it, set hot_standby_feedback = on, or a longer max_standby_streaming_delay, on the standby.',
+  'The standby applied a change of its primary that this read was in the way of. Try again. To make that rare, set hot_standby_feedback = on, or a longer max_standby_streaming_delay, on the standby.',
 ]
 
 /** Turns whatever came from PostgreSQL into a StoreError; errors of our own pass as they are. */
-export function explainError(error: unknown, url: StoreUrl, isWrite = false): unknown {
+export function explainError(error: unknown, url: StoreUrl): unknown {
   if (!(error instanceof Error) || error instanceof StoreError || isOurs(error)) return error
   const options = { cause: error }
   if (error instanceof OutcomeUnknown) return new StoreError('outcome-unknown', unknownOutcome(url), options)
   const state = stateOf(error)
-  if (state === '42501')
-    return new StoreError(isWrite ? 'writes-denied' : 'no-permission', missingGrants(error, url), options)
+  if (state === MISSING_GRANT) return new StoreError('no-permission', missingGrants(error, url), options)
   const [code, advice] = explanationOf(error)
   const reason = messageOf(error).replace(/\.$/, '')
   return new StoreError(code, `The store ${url.label}: ${reason}. ${advice}`, options)
 }
 
-export async function explained<T>(work: Promise<T>, url: StoreUrl, isWrite = false): Promise<T> {
+export async function explained<T>(work: Promise<T>, url: StoreUrl): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw explainError(error, url, isWrite)
+    throw explainError(error, url)
   }
 }
 
@@ -155,13 +156,16 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /**
- * Whether a standby cancelled a read. It reports a serialization failure or a deadlock, as for two writers who are in each other's
- * way; but from where it handles signals and not rows.
+ * Whether a standby cancelled a read. It reports a serialization failure or a deadlock, as for two writers who wait for each other, but
+ * from the function that handles signals. Citus reports a deadlock of several workers from there too, without a detail.
  */
 export function isRecoveryConflict(error: unknown): boolean {
   const state = stateOf(error)
   return (
-    (state === '40001' || state === '40P01') && error instanceof DatabaseError && /^Process/.test(error.routine ?? '')
+    (state === '40001' || state === '40P01') &&
+    error instanceof DatabaseError &&
+    /^Process/.test(error.routine ?? '') &&
+    error.detail !== undefined
   )
 }
 

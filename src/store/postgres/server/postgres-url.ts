@@ -54,30 +54,47 @@ function severalHosts(what: string): StoreError {
   )
 }
 
-/** What is used, by us or by the driver. */
+/** Used by us or by the driver. */
 const UNDERSTOOD: readonly string[] = [
   ...['host', 'hostaddr', 'port', 'dbname', 'user', 'password', 'service', 'options', 'connect_timeout'],
   ...['application_name', 'fallback_application_name', 'client_encoding'],
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'sslnegotiation', 'uselibpqcompat'],
 ]
 
-/** A parameter without effect would be a store, or a guarantee, that nobody asked for. */
+/** Parameters of psql without effect here, and the values with which they promise nothing. */
+const IGNORED: Readonly<Record<string, RegExp>> = {
+  keepalives: /./,
+  keepalives_idle: /./,
+  keepalives_interval: /./,
+  keepalives_count: /./,
+  tcp_user_timeout: /./,
+  gssencmode: /^(disable|prefer)$/,
+  channel_binding: /^(disable|prefer)$/,
+}
+
+/** Whoever writes a parameter relies on it: that the store is in another schema, or that the server may be written to. */
 function refuseUnknown(parameters: URLSearchParams, own: readonly string[], what: string): void {
+  for (const [name, value] of [...parameters]) if (IGNORED[name]?.test(value)) parameters.delete(name)
   const unknown = [...parameters.keys()].find((name) => !UNDERSTOOD.includes(name))
   if (unknown === undefined) return
+  // Anything else may be a part of the password.
+  const name = /^\w{1,63}$/.test(unknown) ? ` "${unknown}"` : ''
   const advice =
     unknown === 'target_session_attrs'
       ? 'Reams connects to the server that the URL names, whichever role it has: name one that follows the primary, such as a virtual address or a proxy.'
-      : `Expected one of ${[...own, ...UNDERSTOOD].join(', ')}.`
-  throw new StoreError('not-a-store', `Unknown parameter "${unknown}" in the URL of ${what} or its service. ${advice}`)
+      : `Leave it out, or correct it to one of ${[...own, ...UNDERSTOOD].join(', ')}.`
+  throw new StoreError('not-a-store', `Unknown parameter${name} in the URL of ${what} or its service. ${advice}`)
 }
 
-/** Like psql, a whole number of seconds, and 0 for no limit. */
+/** A whole number of seconds. Not for no limit, like psql's 0: there is always one. */
 function readConnectTimeout(value: string | undefined, what: string): { readonly connectionTimeoutMillis?: number } {
   if (!value) return {}
-  if (!/^\d{1,6}$/.test(value))
-    throw new StoreError('not-a-store', `Invalid connect_timeout for ${what}: expected a number of seconds.`)
-  return { connectionTimeoutMillis: Number(value) * 1_000 }
+  if (!/^-?\d{1,6}$/.test(value))
+    throw new StoreError(
+      'not-a-store',
+      `Invalid connect_timeout or PGCONNECT_TIMEOUT for ${what}: expected a number of seconds.`,
+    )
+  return Number(value) > 0 ? { connectionTimeoutMillis: Number(value) * 1_000 } : {}
 }
 
 /** What the URL leaves open. It stands above the variables, as with psql. */

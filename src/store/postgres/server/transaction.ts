@@ -32,6 +32,9 @@ const begin = (statementMs: number): string => `
     ${SET_PLANNER.join(', ')}, set_config('citus.propagate_set_commands', 'local', true),
     CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
+/** A statement in a transaction in which one has failed. */
+const ABORTED = '25P02'
+
 const LIMIT_WAITING = `SET LOCAL lock_timeout = ${LOCK_MS}`
 
 /** Durable with the next commit that is: they are on disk in the order in which they were made. */
@@ -67,13 +70,19 @@ export class Transaction {
     } catch (error) {
       // A server that hangs would not answer ROLLBACK either. The connection is closed, which undoes it as well.
       if (stateOf(error) === TOOK_TOO_LONG) transaction.#isEnded = true
-      throw error
+      throw stateOf(error) === ABORTED ? await transaction.#firstFailure(error) : error
     } finally {
       await transaction.#rollBack()
     }
   }
 
   #isEnded = false
+
+  /** The error of the statement that aborted the transaction: those after it only say that it is aborted. */
+  async #firstFailure(error: unknown): Promise<unknown> {
+    const outcomes = await Promise.allSettled(this.#sent)
+    return outcomes.find((outcome) => outcome.status === 'rejected')?.reason ?? error
+  }
 
   async all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
     return (await this.#follow(this.#rows.send(name, ...values))).rows

@@ -30,6 +30,7 @@ import type { Connections } from '../server/connection.ts'
 import { explained, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
 import { KeyClaims } from './claim-keys.ts'
+import { explainedWrite } from './explain-write.ts'
 import { abandonLoad, findObstacle, type Lease, sweepName, takeLease, tryTransaction, untilKnown } from './lease.ts'
 import type { WriterOptions } from './writer.ts'
 
@@ -47,7 +48,7 @@ export async function runLoad(
   checkName(name)
   const begin = (transaction: Transaction) => beginLoad(transaction, name, options)
   const begun = tryTransaction(connections, name, (rows) => Transaction.run(rows, begin))
-  const plan = await explained(begun, tools.url, true)
+  const plan = await explainedWrite(begun, tools.url, connections)
   return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
 }
 
@@ -175,7 +176,7 @@ class PostgresLoadSteps implements LoadSteps {
   }
 
   #explained<T>(work: Promise<T>): Promise<T> {
-    return explained(work, this.#tools.url, true)
+    return explained(work, this.#tools.url)
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */

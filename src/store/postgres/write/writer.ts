@@ -6,9 +6,10 @@ import type { Change } from '../../draft.ts'
 import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import type { Connections } from '../server/connection.ts'
-import { explainError, isOfOneCall, OutcomeUnknown } from '../server/explain-error.ts'
+import { isOfOneCall, OutcomeUnknown } from '../server/explain-error.ts'
 import type { StoreUrl } from '../server/store-url.ts'
 import { type Call, commitTogether, type Outcome } from './commit-together.ts'
+import { explainWrite } from './explain-write.ts'
 import { tryTransaction, untilKnown } from './lease.ts'
 
 /** Calls in one commit, at most: other processes want to write too. */
@@ -152,7 +153,8 @@ export class Writer {
         return
       }
       const known = error instanceof OutcomeUnknown ? calls.filter(({ once }) => once !== undefined) : []
-      for (const call of calls) if (!known.includes(call)) call.fail(explainError(error, this.#options.url, true))
+      const reason = await explainWrite(error, this.#options.url, this.#connections)
+      for (const call of calls) if (!known.includes(call)) call.fail(reason)
       if (known.length > 0) await this.#findOut(name, known)
     }
   }
@@ -162,7 +164,8 @@ export class Writer {
     try {
       this.#settle(calls, await untilKnown(() => this.#try(name, calls)))
     } catch (error) {
-      for (const { fail } of calls) fail(explainError(error, this.#options.url, true))
+      const reason = await explainWrite(error, this.#options.url, this.#connections)
+      for (const { fail } of calls) fail(reason)
     }
   }
 
