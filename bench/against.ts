@@ -1,5 +1,6 @@
 /**
- * This checkout against another commit: imports, hot page, appends and writes to a followed table, in pairs of fresh processes that take turns.
+ * This checkout against another commit: imports, hot page, appends, writes to a followed table and the list of collections, in pairs of fresh
+ * processes that take turns.
  * Run as `node bench/against.ts COMMIT`. The ratio of each pair says more than two rates: both meet the same machine.
  */
 
@@ -9,6 +10,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { TemporaryDirectory } from '../src/cli/temporary-directory.ts'
+import { openPostgresStore } from '../src/store/postgres/open.ts'
+import { newSchema, runSql, withParameter } from '../test/store/postgres-engine.ts'
 import { nodeProgram, type Program, runProgram, startServer } from './child-process.ts'
 import { writeEvents } from './data.ts'
 import { median } from './measure.ts'
@@ -19,9 +22,10 @@ import { COLLECTION, WRITERS } from './workspace.ts'
 
 const USAGE = `Usage: node bench/against.ts COMMIT [options]
 
-  --pairs N    pairs of fresh processes for each figure (9)
-  --items N    items of an import (300,000)
-  --only TEXT  only the figures with this text in their names
+  --pairs N       pairs of fresh processes for each figure (9)
+  --items N       items of an import (300,000)
+  --only TEXT     only the figures with this text in their names
+  --postgres URL  a server to use instead of the one that npm brings, such as one that compiles queries
 `
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -29,6 +33,7 @@ const APPENDS = 6_000
 const HOT_SECONDS = 3
 const WRITE_SECONDS = 10
 const FOLLOWED_ROWS = 100_000
+const LISTED_COLLECTIONS = 500
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,6 +41,7 @@ const { values, positionals } = parseArgs({
     pairs: { type: 'string', default: '9' },
     items: { type: 'string', default: '300000' },
     only: { type: 'string', default: '' },
+    postgres: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -54,6 +60,7 @@ const file = path('events.ndjson')
 await writeEvents(file, Number(values.items))
 await using resources = new AsyncDisposableStack()
 let database: Promise<string> | undefined
+let listedStore: Promise<string> | undefined
 
 /** What each figure measures: more is better. */
 const FIGURES: Readonly<Record<string, (program: Program) => Promise<number>>> = {
@@ -66,6 +73,7 @@ const FIGURES: Readonly<Record<string, (program: Program) => Promise<number>>> =
   'hot page, plain': (program) => hotRate(program, 'identity'),
   [`appends, ${WRITERS} connections`]: (program) => appendRate(program),
   [`writes to a followed table, ${SOURCE_WRITERS} connections`]: (program) => followedRate(program),
+  [`list of ${LISTED_COLLECTIONS} collections in PostgreSQL`]: (program) => listRate(program),
 }
 
 console.log(`${values.pairs} pairs against ${commit}, ${values.items} items, ${LOAD_TOOL}\n`)
@@ -169,8 +177,30 @@ async function followedRate(program: Program): Promise<number> {
   return Number(/^tps = ([\d.]+)/m.exec(run.stdout)?.[1])
 }
 
+/** Requests a second for `/`. Both programs serve the same store. */
+async function listRate(program: Program): Promise<number> {
+  database ??= startPostgres()
+  listedStore ??= createCollections(await database)
+  await using server = await startServer(program, ['serve', '--store', await listedStore, '--port', '0'], signal)
+  const place = { isTryOut: false, path, signal }
+  const plan = { url: `${server.url}/`, headers: { Accept: 'application/json' } }
+  await readRate(place, plan)
+  return (await readRate(place, { ...plan, seconds: HOT_SECONDS })).requestsASecond
+}
+
+async function createCollections(server: string): Promise<string> {
+  const schema = newSchema()
+  resources.defer(async () => void (await runSql(server, '', `DROP SCHEMA ${schema} CASCADE`)))
+  const url = withParameter(server, 'schema', schema)
+  const store = await openPostgresStore({ url, create: true })
+  for (let number = 0; number < LISTED_COLLECTIONS; number++) await store.create(`collection-${number}`)
+  await store.close()
+  return url
+}
+
 /** Its URL goes without the password: that is in PGPASSWORD for all who connect. */
 async function startPostgres(): Promise<string> {
+  if (values.postgres !== undefined) return values.postgres
   const server = await startServer(nodeProgram('./postgres/server.ts'), [], signal, /postgres:\S+(?=\s)/)
   resources.use(server)
   const url = new URL(server.url)

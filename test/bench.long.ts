@@ -88,6 +88,19 @@ describe('the bench', () => {
       assert.deepEqual(readdirSync(temporaryFiles), [])
     })
 
+  it('tells how much space replaced items take in PostgreSQL', async (t) => {
+    const script = fileURLToPath(new URL('../bench/postgres/space.ts', import.meta.url))
+    const temporaryFiles = temporaryFilesOf(workDirectory(t))
+    const words = ['--minutes', '0.05', '--items', '2000', '--changes', '10', '--writers', '2']
+    const env = { PATH: process.env['PATH'], TMPDIR: temporaryFiles, NODE_COMPILE_CACHE: COMPILE_CACHE }
+    const bench = spawn(process.execPath, [script, ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    assert.match(
+      await text(bench.stdout),
+      /TOAST \d+ MB, WAL \d+ MB, [1-9]\d* items replaced\n\nTOAST at most .*\nWAL: [1-9]/,
+    )
+    assert.deepEqual(readdirSync(temporaryFiles), [])
+  })
+
   it('takes longer for a rate when no answer came in time', { timeout: 60_000 }, async (t) => {
     const path = workDirectory(t)
     const server = createHttpServer(async (_request, response) => {
