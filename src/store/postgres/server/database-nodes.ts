@@ -12,6 +12,7 @@ import { sweepAll } from '../write/lease.ts'
 import { Writer, type WriterOptions } from '../write/writer.ts'
 import { Connections, TOO_MANY_CONNECTIONS } from './connection.ts'
 import { stateOf } from './explain-error.ts'
+import { ReamVacuum } from './ream-vacuum.ts'
 import type { StoreUrl } from './store-url.ts'
 import { Workers } from './workers.ts'
 
@@ -22,6 +23,7 @@ export class DatabaseNodes {
   /** For what is not about one collection; without Citus for everything. */
   readonly common: DatabaseNode
   readonly #probe: HealthProbe
+  readonly #vacuum: ReamVacuum
   /** By worker of Citus. */
   readonly #nodes = new Map<string, DatabaseNode>()
   readonly #probes = new Map<string, HealthProbe>()
@@ -30,9 +32,10 @@ export class DatabaseNodes {
   readonly #all = new SharedRun(async () => (await this.common.reads.retry(readAllHeads)).map(shownListedHead))
   readonly #reachable = new SharedRun(() => this.#listReachable())
 
-  constructor(options: Omit<NodeOptions, 'sweep'>) {
-    this.options = { ...options, sweep: () => this.#sweep() }
+  constructor(options: Omit<NodeOptions, 'sweep' | 'onCommit'>) {
+    this.options = { ...options, sweep: () => this.#sweep(), onCommit: () => this.#vacuum.noteWrite() }
     this.common = new DatabaseNode(this.options)
+    this.#vacuum = new ReamVacuum(this.common.long, options.url.schema)
     this.#probe = new HealthProbe(options.url, this.common.reads, (rows) => rows.all('ping'))
   }
 
@@ -76,6 +79,7 @@ export class DatabaseNodes {
   }
 
   async close(): Promise<void> {
+    this.#vacuum.close()
     await Promise.all([this.common, ...this.#nodes.values()].map((node) => node.close()))
     // After them: what they still had to do may have asked whether workers are well.
     await Promise.all([this.#probe, ...this.#probes.values()].map((probe) => probe.close()))

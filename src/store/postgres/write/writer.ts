@@ -29,6 +29,7 @@ export interface WriterOptions {
   readonly tidyEveryMs: number
   /** Removes what others left behind, and history that is not kept any more, if all of it can be reached. */
   readonly sweep: () => Promise<void>
+  readonly onCommit: () => void
 }
 
 interface WaitingCall extends Call {
@@ -175,6 +176,7 @@ export class Writer {
 
   #settle(calls: readonly WaitingCall[], outcomes: readonly Outcome[]): void {
     this.#hasWritten = true
+    this.#options.onCommit()
     this.#options.activity.addCommit(outcomes.filter((outcome) => 'value' in outcome).length)
     for (const [index, outcome] of outcomes.entries()) calls[index]?.settle(outcome)
   }
