@@ -37,7 +37,7 @@ import { MAX_DESCRIBED_COLLECTIONS } from '../src/service/openapi/describe-servi
 import { DEFAULT_RETENTION } from '../src/store/collection-rules.ts'
 import { DATABASE_HISTORY_BYTES, HISTORY_SHARE } from '../src/store/history.ts'
 import { MAX_RESERVE_BYTES, RESERVE_SHARE } from '../src/store/sqlite/file/disk-space.ts'
-import { KEPT_MS } from '../src/store/sqlite/rows/request-log.ts'
+import { KEPT_MS } from '../src/store/sqlite/rows/request-rows.ts'
 import { type Page, table } from './page.ts'
 
 export function limitsPage(): Page {

@@ -5,13 +5,13 @@
 
 import { Client } from 'pg'
 import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
-import { statementsIn } from '../../src/store/postgres/rows/rows.ts'
+import { StatementTexts } from '../../src/store/postgres/rows/rows.ts'
 import { randomPages } from '../random.ts'
 import type { StatementPlan } from './rivals.ts'
 import { runClients } from './run-clients.ts'
 
 const plan: StatementPlan = JSON.parse(process.argv[2] ?? '{}')
-const text = statementsIn(plan.schema, false).readParts
+const text = new StatementTexts(plan.schema, false).of('readParts').text
 const shardKey = shardKeyOf(plan.collection)
 const order = randomPages(Math.min(plan.pages, 20_000), plan.pages, 6)
 let asked = 0

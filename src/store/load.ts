@@ -165,9 +165,9 @@ export function leftoversInUse(): StoreError {
   )
 }
 
-/** Where to go on, or undefined at the end, and all that is staged so far. */
+/** Where to continue, or undefined at the end, and all that is staged so far. */
 export interface StagedReplacements {
-  readonly goOn: number | undefined
+  readonly resumePosition: number | undefined
   readonly staged: StagedHistory
 }
 
@@ -344,10 +344,11 @@ export class ReamLoad implements Load {
 
   async #stageReplacements(): Promise<StagedHistory> {
     let step: StagedReplacements = {
-      goOn: this.#replaced > 0 ? 0 : undefined,
+      resumePosition: this.#replaced > 0 ? 0 : undefined,
       staged: { changes: 0, bytes: 0 },
     }
-    while (step.goOn !== undefined) step = await this.#steps.stageReplacements(step.goOn, step.staged)
+    while (step.resumePosition !== undefined)
+      step = await this.#steps.stageReplacements(step.resumePosition, step.staged)
     return step.staged
   }
 

@@ -1,7 +1,6 @@
 /**
  * Reading earlier states of a collection, and the changes since. A page of an earlier state is made of the reams of today: what
- * was replaced or deleted since is put back, and what was appended since is left out. Everything is asked of one snapshot of the
- * store. An engine may answer at once or later, so whoever reads is written as a generator that asks questions. Pure.
+ * was replaced or deleted since is put back, and what was appended since is left out. Everything comes from one snapshot of the store.
  */
 
 import { deleteText, putText, resetText } from '../contract/change.ts'
@@ -11,73 +10,16 @@ import { keyReader } from '../items/item-scanner.ts'
 import { damagedCollection } from './collection-rules.ts'
 import { FORGET_EVERY_MS, keptMsOf, type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
 import { joinItems, type RawItems, splitItems } from './item-text.ts'
-import { KnownHoles } from './known-holes.ts'
 import { type HoleCount, liveSlots, type PageParts, type Part, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
-import { damagedReam, type Quire, quiresOf, readInflated, type SealedReam, type TailItem } from './ream.ts'
+import type { ReadCache } from './read-cache.ts'
+import { damagedReam, type Quire, quiresOf, readInflated, type SealedReam } from './ream.ts'
+import { query, type Steps } from './rows.ts'
 import { cutPieces, joinCuts, rawSegment } from './segment.ts'
 import type { Head, PastRead, Segment, SegmentForm, StateRead } from './store.ts'
 import { StoreError } from './store-error.ts'
-
-/** What an item was before it was changed. */
-export interface PastItem {
-  readonly position: number
-  readonly text: string
-}
-
-/** A generation as far as it got: it is the current one, or was replaced as a whole. */
-export interface Generation {
-  readonly generation: number
-  readonly next: number
-  readonly live: number
-}
-
-type Answer<T> = T | Promise<T>
-
-/** What an engine is asked for, all of it from the snapshot of the head. */
-export interface PastRows {
-  /** Some states from this one on, in their order. */
-  states(changes: number, version: number, most: number): Answer<readonly State[]>
-  /** A generation that was replaced. */
-  replaced(generation: number): Answer<Generation | undefined>
-  reams(generation: number, numbers: readonly number[]): Answer<readonly SealedReam[]>
-  tail(generation: number, from: number, to: number): Answer<readonly TailItem[]>
-  /** As they are now, or were when the generation was replaced. */
-  holes(generation: number, level: number, from: number, to: number): Answer<readonly HoleCount[]>
-  /** The same before the change with that number, of the blocks in which something was deleted since. */
-  pastHoles(generation: number, level: number, blocks: readonly number[], number: number): Answer<readonly HoleCount[]>
-  /** Of each item of a ream that was changed from number `from` on and before `to`, what it was before the first of these changes. */
-  pastIn(generation: number, ream: number, from: number, to: number): Answer<readonly PastItem[]>
-  /** The number of the last change in `[from, to)` of an item at a position in `[start, end)`. */
-  lastChangeIn(generation: number, start: number, end: number, from: number, to: number): Answer<number | undefined>
-  /** The same of the items at these positions. */
-  pastAt(generation: number, positions: readonly number[], from: number, to: number): Answer<readonly PastItem[]>
-  /** The stretches that have changes from number `from` on and before `to`, in order. */
-  stretches(from: number, to: number): Answer<readonly Stretch[]>
-}
-
-type Question = (rows: PastRows) => unknown
-
-/** Asks questions, and comes to a result. */
-export type Asking<T> = Generator<Question, T, unknown>
-
-function* ask<T>(question: (rows: PastRows) => Answer<T>): Asking<T> {
-  // Whoever answers calls the question, and gives back what came of it.
-  return (yield question) as T
-}
-
-/** For an engine that answers at once. */
-export function answerAll<T>(asking: Asking<T>, rows: PastRows): T {
-  let step = asking.next()
-  while (!step.done) step = asking.next(step.value(rows))
-  return step.value
-}
-
-/** For one that answers later. */
-export async function awaitAll<T>(asking: Asking<T>, rows: PastRows): Promise<T> {
-  let step = asking.next()
-  while (!step.done) step = asking.next(await step.value(rows))
-  return step.value
-}
+import { changeFrom, readReplaced, readStates } from './stored-history.ts'
+import { findReams, readHoles, readTail } from './stored-items.ts'
+import { publicHead, type StoredHead } from './tables.ts'
 
 /** Where a collection was when it was in a state. */
 interface PastState extends Omit<State, 'bytes' | 'at'> {
@@ -85,19 +27,19 @@ interface PastState extends Omit<State, 'bytes' | 'at'> {
 }
 
 /** The state with that tag. Throws where there is none. */
-function* findState(head: Head, tag: StateTag): Asking<PastState> {
+function* findState(head: StoredHead, tag: StateTag): Steps<PastState> {
   if (tag.collectionId !== head.id || tag.version > head.version || tag.changes > head.changes) throw noState(head, tag)
   if (tag.version === head.version) return { ...head, keptMs: presentState(head, tag).keptMs }
   if (!keepsHistory(head) || tag.version < head.historyFrom) throw expiredState(head, tag)
-  const [state, following] = yield* ask((rows) => rows.states(tag.changes, tag.version, 2))
+  const [state, following] = yield* readStates(head, { changes: tag.changes, version: tag.version }, 2)
   if (state === undefined || !isTagged(state, tag)) {
-    const [oldest] = yield* ask((rows) => rows.states(0, 0, 1))
+    const [oldest] = yield* readStates(head, { changes: 0, version: 0 }, 1)
     throw oldest === undefined || tag.version < oldest.version ? expiredState(head, tag) : noState(head, tag)
   }
   if (following === undefined) throw damagedCollection(head.name, 'The last of its states is missing.')
   const keptMs = keptMsOf(head, following.at, Date.now())
   if (keptMs <= 0) throw expiredState(head, tag)
-  const [last] = yield* ask((rows) => rows.states(head.changes, head.version, 1))
+  const [last] = yield* readStates(head, { changes: head.changes, version: head.version }, 1)
   const isNearBound = (last?.bytes ?? 0) - state.bytes > head.retentionBytes / 2
   return { ...state, keptMs: isNearBound ? Math.min(keptMs, FORGET_EVERY_MS) : keptMs }
 }
@@ -115,13 +57,18 @@ export function presentState(head: Head, tag: StateTag): Omit<PastRead, 'page' |
 }
 
 /** `page`: see `StateOptions`. */
-export function* readState(head: Head, tag: StateTag, page: number | undefined, known: KnownPast): Asking<StateRead> {
+export function* readState(
+  head: StoredHead,
+  tag: StateTag,
+  page: number | undefined,
+  cache: ReadCache,
+): Steps<StateRead> {
   const state = yield* findState(head, tag)
   const { live, keptMs } = state
-  if (page === undefined || state.version === head.version) return { head, live, keptMs }
+  if (page === undefined || state.version === head.version) return { head: publicHead(head), live, keptMs }
   const generation = yield* generationOf(head, state.generation)
-  const { parts } = yield* findPartsAt(head, state, generation, page, known)
-  return { head, live, keptMs, rewrittenBy: yield* findRewriter(head, state, parts) }
+  const { parts } = yield* findPartsAt(head, state, generation, page, cache)
+  return { head: publicHead(head), live, keptMs, rewrittenBy: yield* findRewriter(head, state, parts) }
 }
 
 function noState({ name }: Head, tag: StateTag): StoreError {
@@ -132,26 +79,27 @@ function expiredState({ name }: Head, tag: StateTag): StoreError {
   return new StoreError('state-expired', `The state "${formatTag(tag)}" of the collection "${name}" is no longer kept.`)
 }
 
-function* generationOf(head: Head, generation: number): Asking<Generation> {
+/** The head of a generation: the current one, or one that was replaced as a whole. */
+function* generationOf(head: StoredHead, generation: number): Steps<StoredHead> {
   if (generation === head.generation) return head
-  const replaced = yield* ask((rows) => rows.replaced(generation))
+  const replaced = yield* readReplaced(head, generation)
   if (replaced === undefined) throw damagedCollection(head.name, `Generation ${generation} of it is missing.`)
   return replaced
 }
 
 /** Where the items of a page were when the collection was in that state. */
 function* findPartsAt(
-  head: Head,
+  head: StoredHead,
   state: PastState,
-  generation: Generation,
+  generation: StoredHead,
   requested: number,
-  known: KnownPast,
-): Asking<PageParts> {
-  const holes = known.holesOf(head, state)
-  let found = holes.findParts(state, requested)
+  cache: ReadCache,
+): Steps<PageParts> {
+  const holes = cache.pastHoles(state)
+  let found = holes.findParts(requested)
   for (let missing = holes.missing; found === undefined && missing !== undefined; missing = holes.missing) {
     holes.add(missing, yield* readHolesAt(generation, state, missing))
-    found = holes.findParts(state, requested)
+    found = holes.findParts(requested)
   }
   if (found === undefined) throw damagedCollection(head.name, 'Its hole counts do not add up.')
   return found
@@ -161,38 +109,41 @@ function* findPartsAt(
  * The `commitId` of the last commit since that state which rewrote quires of these parts. Only a replaced or deleted item rewrites
  * a quire. The tail of the state does not count: `cutAsOf` never takes it from a quire, even where it became one since.
  */
-function* findRewriter(head: Head, state: PastState, parts: readonly Part[]): Asking<string | undefined> {
+function* findRewriter(head: StoredHead, state: PastState, parts: readonly Part[]): Steps<string | undefined> {
+  const numbers = { from: state.changes, to: head.changes }
   let last: number | undefined
   for (const { ream } of parts) {
     const start = ream * REAM_SIZE
     const end = Math.min(start + REAM_SIZE, tailStart(state))
     if (start >= end) continue
-    const found = yield* ask((rows) => rows.lastChangeIn(state.generation, start, end, state.changes, head.changes))
+    const found = yield* query((rows) => rows.lastChangeIn(head, state.generation, start, end, numbers))
     if (found !== undefined) last = Math.max(last ?? 0, found)
   }
   if (last === undefined) return undefined
-  const [committed] = yield* ask((rows) => rows.states(last + 1, 0, 1))
+  const [committed] = yield* readStates(head, { changes: last + 1, version: 0 }, 1)
   if (committed === undefined) throw damagedCollection(head.name, `The state after change ${last} is missing.`)
   return committed.commitId
 }
 
-/** A page of the collection as it was in that state. `known`: see `KnownPast`. */
+/** A page of the collection as it was in that state. */
 export function* readPageAt(
-  head: Head,
+  head: StoredHead,
   tag: StateTag,
   requested: number,
   form: SegmentForm,
-  known: KnownPast,
-): Asking<PastRead> {
+  cache: ReadCache,
+): Steps<PastRead> {
   const state = yield* findState(head, tag)
   const generation = yield* generationOf(head, state.generation)
-  const { page, parts } = yield* findPartsAt(head, state, generation, requested, known)
+  const { page, parts } = yield* findPartsAt(head, state, generation, requested, cache)
   const numbers = parts.map(({ ream }) => ream)
   const reams = yield* readReams(head, generation, numbers)
   const segments: Segment[] = []
+  const changed = { from: state.changes, to: head.changes }
   let isChanged = false
   for (const part of parts) {
-    const past = yield* ask((rows) => rows.pastIn(state.generation, part.ream, state.changes, head.changes))
+    const start = part.ream * REAM_SIZE
+    const past = yield* query((rows) => rows.pastIn(head, state.generation, start, start + REAM_SIZE, changed))
     isChanged ||= past.length > 0
     const ream = reams.get(part.ream)
     const texts = new Map(past.map(({ position, text }) => [position % REAM_SIZE, text]))
@@ -202,19 +153,19 @@ export function* readPageAt(
   }
   const { live, keptMs } = state
   const rewrittenBy = isChanged && form === 'deflated' ? yield* findRewriter(head, state, parts) : undefined
-  return { head, page, segments: joinCuts(segments), live, itemCount: live, keptMs, rewrittenBy }
+  return { head: publicHead(head), page, segments: joinCuts(segments), live, itemCount: live, keptMs, rewrittenBy }
 }
 
 /** How many positions were gone in these blocks when the collection was in that state. */
 function* readHolesAt(
-  { generation }: Generation,
+  generation: StoredHead,
   { changes }: PastState,
   { level, from, to }: { readonly level: number; readonly from: number; readonly to: number },
-): Asking<readonly HoleCount[]> {
-  const now = yield* ask((rows) => rows.holes(generation, level, from, to))
+): Steps<readonly HoleCount[]> {
+  const now = yield* readHoles(generation, level, from, to)
   // What was gone then is gone now, so no other blocks had any.
   const blocks = now.map(({ block }) => block)
-  const then = yield* ask((rows) => rows.pastHoles(generation, level, blocks, changes))
+  const then = yield* query((rows) => rows.pastHoles(generation, generation.generation, level, blocks, changes))
   const before = new Map(then.map(({ block, gone }) => [block, gone]))
   return now.map((count) => ({ ...count, gone: before.get(count.block) ?? count.gone })).filter(({ gone }) => gone > 0)
 }
@@ -228,14 +179,14 @@ interface ReamNow {
   readonly tail: ReadonlyMap<number, string>
 }
 
-function* readReams(head: Head, generation: Generation, numbers: readonly number[]): Asking<Map<number, ReamNow>> {
+function* readReams(head: StoredHead, generation: StoredHead, numbers: readonly number[]): Steps<Map<number, ReamNow>> {
   const end = tailStart(generation)
   const stored = numbers.filter((number) => number < reamsIn(generation))
-  const reams = yield* ask((rows) => rows.reams(generation.generation, stored))
+  const reams = yield* findReams(generation, stored)
   const byNumber = new Map(reams.map((ream) => [ream.number, ream]))
   const reamOfTail = Math.floor(end / REAM_SIZE)
   const hasTail = numbers.includes(reamOfTail) && end < generation.next
-  const items = hasTail ? yield* ask((rows) => rows.tail(generation.generation, end, generation.next)) : []
+  const items = hasTail ? yield* readTail(generation, end, generation.next) : []
   const tail = new Map(items.map(({ position, item }) => [position % REAM_SIZE, item]))
   const found = new Map<number, ReamNow>()
   for (const number of numbers) {
@@ -289,21 +240,22 @@ function textsIn(quire: Quire, live: readonly number[]): Map<number, string> {
 }
 
 /** A page of the changes since that state, oldest first. */
-export function* readChangesSince(head: Head, tag: StateTag, requested: number): Asking<PastRead> {
+export function* readChangesSince(head: StoredHead, tag: StateTag, requested: number): Steps<PastRead> {
   const state = yield* findState(head, tag)
   const itemCount = head.changes - state.changes
   const page = effectivePage(requested, itemCount)
   const { start, end } = pageRange(page, itemCount)
   const texts = yield* readChanges(head, state.changes + start, state.changes + end)
   const segments = texts.length === 0 ? [] : [rawSegment(joinItems(texts), texts.length)]
-  return { head, page, segments, live: state.live, itemCount, keptMs: state.keptMs }
+  return { head: publicHead(head), page, segments, live: state.live, itemCount, keptMs: state.keptMs }
 }
 
 /** The texts of the changes from number `from` on and before `to`. */
-function* readChanges(head: Head, from: number, to: number): Asking<string[]> {
+function* readChanges(head: StoredHead, from: number, to: number): Steps<string[]> {
   if (from >= to) return []
   const changes: Stretch[] = []
-  for (const stretch of yield* ask((rows) => rows.stretches(from, to))) {
+  const found = yield* query((rows) => rows.changes(head, { from, to }, to - from))
+  for (const stretch of found.map(changeFrom)) {
     const first = Math.max(from, stretch.number)
     for (let number = first; number < Math.min(to, stretch.number + stretch.count); number++)
       changes.push(changeIn(stretch, number - stretch.number))
@@ -318,7 +270,7 @@ function* readChanges(head: Head, from: number, to: number): Asking<string[]> {
   for (const change of changes) {
     // What a load wrote before it ended did not know its version: the state knows, and is the same for all of them.
     if (change.version === UNKNOWN_VERSION && change.number >= state.changes)
-      state = (yield* ask((rows) => rows.states(change.number + 1, 0, 1)))[0] ?? head
+      state = (yield* readStates(head, { changes: change.number + 1, version: 0 }, 1))[0] ?? head
     const version = change.version === UNKNOWN_VERSION ? state.version : change.version
     texts.push(changeText({ ...change, version }, items.get(change.number), keyOf))
   }
@@ -347,7 +299,7 @@ function changeText(
 const REAMS_AT_A_TIME = 50
 
 /** By the number of each put what the item was after it: what the next change of it met, or what it is now. */
-function* readPutItems(head: Head, changes: readonly Stretch[]): Asking<Map<number, string>> {
+function* readPutItems(head: StoredHead, changes: readonly Stretch[]): Steps<Map<number, string>> {
   const items = new Map<number, string>()
   /** By generation and position, the last change so far. */
   const open = new Map<string, Stretch>()
@@ -358,11 +310,11 @@ function* readPutItems(head: Head, changes: readonly Stretch[]): Asking<Map<numb
     if (change.kind === 'append' || change.kind === 'replace') open.set(place, change)
     else open.delete(place)
   }
-  const end = (changes.at(-1)?.number ?? 0) + 1
+  const numbers = { from: (changes.at(-1)?.number ?? 0) + 1, to: head.changes }
   for (const [generation, puts] of Map.groupBy(open.values(), (put) => put.generation)) {
     const base = yield* generationOf(head, generation)
     const positions = puts.map(({ position }) => position)
-    const past = yield* ask((rows) => rows.pastAt(generation, positions, end, head.changes))
+    const past = yield* query((rows) => rows.pastAt(head, generation, positions, numbers))
     const texts = new Map(past.map(({ position, text }) => [position, text]))
     const current = positions.filter((position) => !texts.has(position))
     yield* addCurrentTexts(head, base, current, texts)
@@ -376,11 +328,11 @@ function* readPutItems(head: Head, changes: readonly Stretch[]): Asking<Map<numb
 
 /** Adds the items at these positions as they are now. */
 function* addCurrentTexts(
-  head: Head,
-  generation: Generation,
+  head: StoredHead,
+  generation: StoredHead,
   positions: readonly number[],
   texts: Map<number, string>,
-): Asking<void> {
+): Steps<void> {
   const byReam = Map.groupBy(positions, (position) => Math.floor(position / REAM_SIZE))
   const numbers = [...byReam.keys()]
   for (let at = 0; at < numbers.length; at += REAMS_AT_A_TIME) {
@@ -406,37 +358,4 @@ function currentTexts({ ream, tail }: ReamNow, slots: ReadonlySet<number>): Map<
     if (live.some((slot) => slots.has(slot))) for (const [slot, text] of textsIn(quire, live)) texts.set(slot, text)
   }
   return texts
-}
-
-/** States whose hole counts are remembered, at most. */
-const MAX_STATES = 100
-
-/** Collections whose last commit is remembered, at most. */
-const MAX_COLLECTIONS = 1_000
-
-/** What is remembered while earlier states are asked for: their hole counts, which never change, and which commit was met last. */
-export class KnownPast {
-  readonly #holes = new Map<string, KnownHoles>()
-  readonly #lastCommits = new Map<string, string>()
-
-  meet({ name, commitId }: Head): void {
-    if (this.#lastCommits.size >= MAX_COLLECTIONS) this.#lastCommits.clear()
-    this.#lastCommits.set(name, commitId)
-  }
-
-  /** Whether that state was the last one when the collection was met. */
-  isPresent(name: string, { commitId }: StateTag): boolean {
-    return this.#lastCommits.get(name) === commitId
-  }
-
-  holesOf({ id }: Head, { version, commitId }: PastState): KnownHoles {
-    const key = `${id} ${version} ${commitId}`
-    const known = this.#holes.get(key) ?? new KnownHoles()
-    // The one that was asked for last stands last.
-    this.#holes.delete(key)
-    this.#holes.set(key, known)
-    const [oldest] = this.#holes.keys()
-    if (this.#holes.size > MAX_STATES && oldest !== undefined) this.#holes.delete(oldest)
-    return known
-  }
 }

@@ -120,7 +120,7 @@ export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<numb
 }
 
 /** A ream as it is stored, or how to read it. */
-type StoredReam = SealedReam | (() => SealedReam)
+export type StoredReam = SealedReam | (() => SealedReam)
 
 /** It is read as late as possible: a commit may change thousands, more than memory holds. */
 export class ReamDraft {

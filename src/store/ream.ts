@@ -1,6 +1,21 @@
 /**
- * Reams and the quires that they are made of: deflated apart, so that a whole ream is sent as it lies, and each quire is read,
- * sent or changed without the others. Pure: no engine, no I/O.
+ * Reams and their quires. A collection of 1,310 positions, four of them deleted (·):
+ *
+ *   position  0       125     250     375     500     625     750     875     1000    1125    1250    1310
+ *   reams     [ quire | quire | quire | quire ][ quire | qu·re | quire | quire ][ quire | q··re ]
+ *             '----------- ream 0 ------------''----------- ream 1 ------------''---- ream 2 ---'
+ *   tail                                                                                       [ iii·iii ]
+ *
+ *   holes     level 0: in each ream            1 in ream 1, 3 in ream 2 (one of them in the tail)
+ *             level 1: in each 256 reams       4 in block 0
+ *             level 2: in each 65,536 reams    4 in block 0
+ *   head      next = 1310, live = 1306, generation, version, commit id, …
+ *
+ * Positions are numbered from 0, in order of arrival, and never reused. A ream has 500 of them, which is a page. Its quires, of up to 125 slots,
+ * are deflated apart. So a whole ream is sent as it is stored, and each quire is read, sent or changed without the others. Items after the
+ * last full quire are the tail, a row each. A deleted item leaves a hole: a bit in the map of its ream, or no row in the tail. Rows
+ * count holes in three levels, so that a page by number is found with three reads. Rows beyond `next` belong to a load that is not
+ * finished: nobody sees them before it moves the head. Pure: no engine, no I/O.
  */
 
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** Checks every invariant of the storage format, for any engine that lays its rows open. */
+/** Checks every invariant of the storage format. */
 
 import { crc32 } from 'node:zlib'
 import { isCollectionName } from '../contract/name.ts'
@@ -17,18 +17,29 @@ import {
   reamsIn,
   tailStart,
 } from './positions.ts'
-import {
-  type Deflated,
-  inflate,
-  isSpliceable,
-  joinQuires,
-  type Quire,
-  quiresOf,
-  type SealedReam,
-  type TailItem,
-} from './ream.ts'
-import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
+import { ReadCache } from './read-cache.ts'
+import { readPageOf } from './read-page.ts'
+import { type Deflated, inflate, isSpliceable, joinQuires, type Quire, quiresOf, type SealedReam } from './ream.ts'
+import { type Answer, type Rows, runAsync } from './rows.ts'
+import type { Finding, Head, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
+import { allReplaced, changeFrom, stateFrom } from './stored-history.ts'
+import { holeFrom, reamFrom, tailItemFrom } from './stored-items.ts'
+import {
+  CHANGE,
+  HOLE,
+  KEY,
+  type Owner,
+  type Owners,
+  PAST,
+  PAST_HOLE,
+  REAM,
+  type Row,
+  STATE,
+  type StoredHead,
+  TAIL,
+  type Table,
+} from './tables.ts'
 
 type Some<T> = Iterable<T> | AsyncIterable<T>
 
@@ -37,59 +48,45 @@ export interface KeyCount {
   readonly unseen: number
 }
 
-/** What an engine lays open, all of it from one snapshot. */
-export interface OpenRows {
-  heads(): Promise<Head[]> | Head[]
-  /** The reams of the head's generation in order, also those beyond the head. */
-  reams(head: Head): Some<SealedReam>
-  /** The items of the tail in order, also those beyond the head. */
-  tail(head: Head): Some<TailItem>
-  holes(head: Head): Some<HoleCount>
-  /** The positions of these keys, in the same order; undefined for one that is not there. */
-  positions(head: Head, keys: readonly string[]): Promise<(number | undefined)[]> | (number | undefined)[]
+/** What only the engine knows, all of it from the snapshot of `rows`. */
+export interface VerifiedStore {
+  readonly rows: Rows
+  heads(): Answer<readonly StoredHead[]>
   /** How many keys point to positions before the head, and how many to others. */
-  countKeys(head: Head): Promise<KeyCount> | KeyCount
-  /** Whether a load is running or left something behind: then, and only then, rows may lie beyond the head. */
-  mayHaveUnseen(head: Head): Promise<boolean> | boolean
-  page(head: Head, page: number): Promise<PageRead> | PageRead
-  /** The generations before this one that are kept, each as the head that it had. */
-  replaced(head: Head): Some<Head>
-  /** All states, and all stretches of changes, in order. They are read side by side. */
-  states(head: Head): Some<State>
-  stretches(head: Head): Some<Stretch>
-  /** What is wrong with the rows that lead from items to their changes, in words. */
-  lostPast(head: Head): Some<string>
-  /** What the engine's own check has to say, and rows that belong to nothing. */
+  countKeys(head: StoredHead): Answer<KeyCount>
+  /** Whether a load is running or left something behind: then, and only then, rows may be beyond the head. */
+  mayHaveUnseen(head: StoredHead): Answer<boolean>
+  /** What the engine's own check reports, and rows that belong to nothing. */
   ownFindings(): Some<string>
   /** What is good to know, and no damage. */
-  notes(): Promise<string[]> | string[]
+  notes(): Answer<readonly string[]>
   /** An error of the engine as a StoreError. */
   explain(error: unknown): unknown
 }
 
 export async function verifyRows(
-  rows: OpenRows,
+  store: VerifiedStore,
   findings: Findings,
   onProgress: (items: number, total: number) => void = () => {},
 ): Promise<VerifyResult> {
-  let heads: readonly Head[] = []
+  let heads: readonly StoredHead[] = []
   let items = 0
   /** What cannot be read is a finding too, and the rest is looked at all the same. */
   async function attempt(collection: string, check: () => Promise<void>): Promise<void> {
     try {
       await check()
     } catch (error) {
-      const explained = rows.explain(error)
+      const explained = store.explain(error)
       if (!(explained instanceof StoreError && explained.code === 'corrupt')) throw error
       findings.add(collection, explained.message)
     }
   }
 
   await attempt('', async () => {
-    for await (const message of rows.ownFindings()) findings.add('', message)
+    for await (const message of store.ownFindings()) findings.add('', message)
   })
   await attempt('', async () => {
-    heads = await rows.heads()
+    heads = await store.heads()
   })
   const total = heads.reduce((sum, head) => sum + head.live, 0)
   for (const head of heads) {
@@ -97,9 +94,9 @@ export async function verifyRows(
       items += count
       onProgress(items, total)
     }
-    await attempt(head.name, () => new CollectionCheck(rows, head, findings, onItems).run())
+    await attempt(head.name, () => new CollectionCheck(store, head, findings, onItems).run())
   }
-  return { collections: heads.length, items, findings: findings.all, notes: await rows.notes() }
+  return { collections: heads.length, items, findings: findings.all, notes: await store.notes() }
 }
 
 /** More findings than this of one collection help nobody. */
@@ -127,6 +124,10 @@ export class Findings {
 
 const PAGES_A_TURN = 8
 
+/** In memory at a time. */
+const ROWS_AT_A_TIME = 1_000
+const REAMS_AT_A_TIME = 4
+
 /** Lets signals in, and the progress be drawn: reading a file never waits for anything. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
@@ -134,18 +135,27 @@ function nextTurn(): Promise<void> {
 
 class CollectionCheck {
   readonly #findings: Findings
-  readonly #rows: OpenRows
-  readonly #head: Head
+  readonly #store: VerifiedStore
+  readonly #rows: Rows
+  readonly #head: StoredHead
   readonly #onItems: (count: number) => void
   readonly #isReplaced: boolean
+  readonly #cache = new ReadCache()
   readonly #goneByReam = new Map<number, number>()
   readonly #pages = new PageDigests()
   readonly #readKey: (item: Uint8Array) => string
   #items = 0
 
   /** `isReplaced`: whether the head is that of an earlier generation. */
-  constructor(rows: OpenRows, head: Head, findings: Findings, onItems: (count: number) => void, isReplaced = false) {
-    this.#rows = rows
+  constructor(
+    store: VerifiedStore,
+    head: StoredHead,
+    findings: Findings,
+    onItems: (count: number) => void,
+    isReplaced = false,
+  ) {
+    this.#store = store
+    this.#rows = store.rows
     this.#head = head
     this.#isReplaced = isReplaced
     this.#findings = findings
@@ -169,9 +179,9 @@ class CollectionCheck {
   /** Looks into the generations that were replaced, and answers which there are. */
   async #checkReplaced(): Promise<Set<number>> {
     const found = new Set<number>()
-    for await (const head of this.#rows.replaced(this.#head)) {
+    for (const head of await runAsync(allReplaced(this.#head, this.#head.generation), this.#rows)) {
       found.add(head.generation)
-      await new CollectionCheck(this.#rows, head, this.#findings, () => {}, true).#checkGeneration()
+      await new CollectionCheck(this.#store, head, this.#findings, () => {}, true).#checkGeneration()
     }
     return found
   }
@@ -184,7 +194,8 @@ class CollectionCheck {
   async #checkReams(): Promise<void> {
     let expected = 0
     const reams = reamsIn(this.#head)
-    for await (const ream of this.#rows.reams(this.#head)) {
+    for await (const row of this.#scan(REAM, REAMS_AT_A_TIME)) {
+      const ream = reamFrom(row)
       if (ream.number >= reams) {
         await this.#checkUnseen(`Ream ${ream.number} is beyond the head, which ends at ream ${reams - 1}.`)
         continue
@@ -255,7 +266,8 @@ class CollectionCheck {
     const start = tailStart(this.#head)
     const texts: string[] = []
     const positions: number[] = []
-    for await (const { position, item } of this.#rows.tail(this.#head)) {
+    for await (const row of this.#scan(TAIL)) {
+      const { position, item } = tailItemFrom(row)
       if (position < start) this.#report(`Position ${position} is in the tail, though its quire is closed.`)
       else if (position >= this.#head.next)
         await this.#checkUnseen(
@@ -273,7 +285,7 @@ class CollectionCheck {
   }
 
   async #checkUnseen(message: string): Promise<void> {
-    if (!(await this.#rows.mayHaveUnseen(this.#head))) this.#report(message)
+    if (!(await this.#store.mayHaveUnseen(this.#head))) this.#report(message)
   }
 
   async #checkItems(texts: readonly string[], positions: readonly number[]): Promise<void> {
@@ -301,10 +313,12 @@ class CollectionCheck {
   }
 
   async #checkKeys(keys: readonly string[], positions: readonly number[]): Promise<void> {
-    const found = await this.#rows.positions(this.#head, keys)
+    const wanted = keys.map((key) => [key])
+    const found = await this.#rows.find(KEY, this.#head, wanted, true)
     for (const [index, key] of keys.entries()) {
-      if (found[index] === positions[index]) continue
-      const told = found[index] === undefined ? 'is missing' : `points to position ${found[index]}`
+      const position = found[index]?.at(-1)
+      if (position === positions[index]) continue
+      const told = position === undefined ? 'is missing' : `points to position ${position}`
       this.#report(`The key ${JSON.stringify(key)} of the item at position ${positions[index]} ${told}.`)
     }
   }
@@ -313,7 +327,8 @@ class CollectionCheck {
   async #checkHoles(): Promise<void> {
     const placeOf = ({ level, block }: HoleCount) => `level ${level}, block ${block}`
     const expected = new Map(holeCounts(this.#goneByReam).map((count) => [placeOf(count), count.gone]))
-    for await (const count of this.#rows.holes(this.#head)) {
+    for await (const row of this.#scan(HOLE)) {
+      const count = holeFrom(row)
       const place = placeOf(count)
       const gone = expected.get(place) ?? 0
       if (count.gone !== gone) this.#report(`The hole count of ${place} is ${count.gone}; ${gone} are gone there.`)
@@ -331,7 +346,7 @@ class CollectionCheck {
     if (live !== this.#items) this.#report(`The head says ${live} items, but ${this.#items} are there.`)
     if (!isPaginated && live > UNPAGINATED_LIMIT)
       this.#report(`It is unpaginated and has ${live} items, more than ${UNPAGINATED_LIMIT}.`)
-    const keys = await this.#rows.countKeys(this.#head)
+    const keys = await this.#store.countKeys(this.#head)
     const expected = keyField === null ? 0 : live
     if (keys.visible !== expected) this.#report(`There are ${keys.visible} keys for ${expected} items with a key.`)
     if (keys.unseen > 0) await this.#checkUnseen(`${keys.unseen} keys point beyond the head, which ends at ${next}.`)
@@ -344,19 +359,55 @@ class CollectionCheck {
     if (!keepsHistory(head)) return
     const walk = new HistoryWalk(this.#keptStates(replaced), (message) => this.#report(message))
     await walk.begin()
-    for await (const stretch of this.#rows.stretches(head)) {
-      if (stretch.number >= head.changes)
-        await this.#checkUnseen(`Change ${stretch.number} is beyond the head, which ends at ${head.changes}.`)
-      else await walk.add(stretch)
+    let texts = 0
+    for await (const rows of this.#batches(CHANGE)) {
+      const changes = rows.map(changeFrom)
+      texts += await this.#checkPast(changes)
+      for (const change of changes)
+        if (change.number >= head.changes)
+          await this.#checkUnseen(`Change ${change.number} is beyond the head, which ends at ${head.changes}.`)
+        else await walk.add(change)
     }
     await walk.end(head)
-    for await (const message of this.#rows.lostPast(head)) this.#report(message)
+    let past = 0
+    for await (const rows of this.#batches(PAST)) past += rows.length
+    if (past !== texts) this.#report(`${past} rows lead from items to ${texts} changes.`)
+    // An engine whose rows have checksums checks them.
+    for await (const _ of this.#batches(PAST_HOLE));
+  }
+
+  /** Whether each change can be found by its item. Returns how many of them have a text. */
+  async #checkPast(changes: readonly Stretch[]): Promise<number> {
+    const items = changes.filter(({ before }) => before !== undefined)
+    const keys = items.map(({ generation, position, number }) => [generation, position, number])
+    const found = await this.#rows.find(PAST, this.#head, keys)
+    for (const [index, { number }] of items.entries())
+      if (found[index] === undefined) this.#report(`Change ${number} cannot be found by its item.`)
+    return items.length
+  }
+
+  /** All rows of a table, in order, a batch at a time. */
+  async *#batches<O extends Owner>(table: Table<O>, limit = ROWS_AT_A_TIME): AsyncGenerator<readonly Row[]> {
+    // A head has every owner.
+    const owner: Owners['generation'] & Owners['collection'] = this.#head
+    for (let from: Row = []; ; ) {
+      const rows = await this.#rows.scan(table, owner, { from, limit })
+      if (rows.length > 0) yield rows
+      const last = rows.at(-1)?.slice(0, table.key.length)
+      if (last === undefined || rows.length < limit) return
+      from = last.with(-1, Number(last.at(-1)) + 1)
+    }
+  }
+
+  async *#scan<O extends Owner>(table: Table<O>, limit?: number): AsyncGenerator<Row> {
+    for await (const rows of this.#batches(table, limit)) yield* rows
   }
 
   /** One after the other: there may be millions. */
   async *#keptStates(replaced: ReadonlySet<number>): AsyncGenerator<State> {
     const { generation, historyFrom } = this.#head
-    for await (const state of this.#rows.states(this.#head)) {
+    for await (const row of this.#scan(STATE)) {
+      const state = stateFrom(row)
       if (state.version < historyFrom) continue
       if (state.generation !== generation && !replaced.has(state.generation))
         this.#report(`Generation ${state.generation}, which the state of version ${state.version} has, is missing.`)
@@ -367,6 +418,9 @@ class CollectionCheck {
   /** The pages in order = the items in order. */
   async #checkPages(): Promise<void> {
     if (!this.#head.isPaginated) return
+    const { name } = this.#head
+    if ((await this.#rows.readHead(name)) === undefined)
+      return this.#report(`The collection "${name}" cannot be found by its name.`)
     const digests = this.#pages.finish()
     for (let page = 1; page <= lastPage(this.#head.live); page++) {
       const digest = await this.#pageDigest(page)
@@ -379,7 +433,7 @@ class CollectionCheck {
   /** Undefined for a page that cannot be read at all. */
   async #pageDigest(page: number): Promise<number | undefined> {
     try {
-      const { segments } = await this.#rows.page(this.#head, page)
+      const { segments } = await runAsync(readPageOf(this.#head, page, this.#cache), this.#rows)
       return crc32(joinPieces(segments.map((segment) => segment.raw())))
     } catch (error) {
       if (!(error instanceof StoreError)) throw error

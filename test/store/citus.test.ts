@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { Client } from 'pg'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
-import { statementsIn } from '../../src/store/postgres/rows/rows.ts'
+import { StatementTexts } from '../../src/store/postgres/rows/rows.ts'
 import { CITUS, lackOf } from '../faults/needs.ts'
 import { CitusCluster } from './citus-cluster.ts'
 import { citusUrl, NO_CITUS } from './citus-server.ts'
@@ -67,7 +67,7 @@ describe('a store in a Citus with settings of its own', { skip: NO_CITUS }, () =
         await client.query('BEGIN')
         const asked = `SELECT current_setting('synchronous_commit') FROM ${schema}.head WHERE shard_key = ${shardKey}`
         assert.deepEqual((await client.query({ text: asked, rowMode: 'array' })).rows, [[setting]])
-        const { rows } = await client.query(statementsIn(schema, true).lockHead, [shardKey, 'events'])
+        const { rows } = await client.query(new StatementTexts(schema, true).of('lockHead').text, [shardKey, 'events'])
         assert.equal(rows.length, 1)
         assert.deepEqual((await client.query({ text: asked, rowMode: 'array' })).rows, [[expected]])
         await client.query('ROLLBACK')

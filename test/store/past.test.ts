@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { stateOf } from '../../src/contract/state-tag.ts'
-import { answerAll, KnownPast, readPageAt, readState } from '../../src/store/past.ts'
+import { readPageAt, readState } from '../../src/store/past.ts'
+import { ReadCache } from '../../src/store/read-cache.ts'
+import { runSync } from '../../src/store/rows.ts'
 import { openReadConnection } from '../../src/store/sqlite/file/store-file.ts'
-import { pastRows } from '../../src/store/sqlite/rows/history.ts'
-import { Rows } from '../../src/store/sqlite/rows/rows.ts'
+import { storedHead } from '../../src/store/sqlite/rows/head.ts'
+import { SqliteRows } from '../../src/store/sqlite/rows/sqlite-rows.ts'
+import { Statements } from '../../src/store/sqlite/rows/statements.ts'
 import { changed, itemsFrom, keyed } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
 import { KEYED } from './subject.ts'
@@ -13,15 +16,15 @@ it('a page of an earlier state names the last commit that rewrote its stored ite
   const { store, path, remove } = await openSqliteForTest()
   t.after(remove)
   using database = openReadConnection(path)
-  const rows = new Rows(database)
+  const rows = new SqliteRows(new Statements(database))
   await store.create('events', KEYED)
   await store.append('events', keyed(itemsFrom(0, 1_000)))
   const tag = stateOf((await store.head('events')) ?? assert.fail())
   const rewriters = async () => {
-    const head = (await store.head('events')) ?? assert.fail()
+    const head = storedHead((await store.head('events')) ?? assert.fail())
     return [1, 2].map((page) => {
-      const state = answerAll(readState(head, tag, page, new KnownPast()), pastRows(rows, head))
-      const read = answerAll(readPageAt(head, tag, page, 'deflated', new KnownPast()), pastRows(rows, head))
+      const state = runSync(readState(head, tag, page, new ReadCache()), rows)
+      const read = runSync(readPageAt(head, tag, page, 'deflated', new ReadCache()), rows)
       assert.equal(read.rewrittenBy, state.rewrittenBy)
       return state.rewrittenBy
     })

@@ -228,7 +228,7 @@ describe('a store in an SQLite file that is damaged', () => {
           bytes.set(kept, other)
         },
         async (store) => {
-          const message = /"wide" is damaged\. The items of its tail are not in order/
+          const message = /"wide" is damaged\. Rows of the table "tail" are not in order/
           await assert.rejects(store.page('wide', 1), corrupt(message))
           assert.notDeepEqual((await store.verify()).findings, [])
         },

@@ -9,8 +9,9 @@ import { itemRun } from '../../src/items/item-run.ts'
 import { KEPT_MS } from '../../src/store/kept-threads.ts'
 import { fileIdentity, openReadConnection } from '../../src/store/sqlite/file/store-file.ts'
 import { PageReader } from '../../src/store/sqlite/read/page-reader.ts'
-import { readAnyPage } from '../../src/store/sqlite/read/read-past.ts'
-import { Rows } from '../../src/store/sqlite/rows/rows.ts'
+import { readPageHere } from '../../src/store/sqlite/read/read.ts'
+import { SqliteRows } from '../../src/store/sqlite/rows/sqlite-rows.ts'
+import { Statements } from '../../src/store/sqlite/rows/statements.ts'
 import type { PageRead, SegmentForm } from '../../src/store/store.ts'
 import { allRefused, changed, isError, item, itemsFrom, keyed, outcomesOf } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
@@ -33,10 +34,10 @@ async function openReader(t: TestContext, identity?: string, form: SegmentForm =
   const { path } = opened
   let here = 0
   const database = openReadConnection(path)
-  const rows = new Rows(database)
+  const rows = new SqliteRows(new Statements(database))
   const reader = new PageReader({ path, identity: identity ?? fileIdentity(path) }, (question) => {
     here++
-    return readAnyPage(rows, question)
+    return readPageHere(rows, question)
   })
   t.after(async () => {
     await reader.close()

@@ -4,7 +4,8 @@ import { missingCollection } from '../collection-rules.ts'
 import type { Following, NamedFollowing } from '../following.ts'
 import { followingFrom, followingValues } from '../stored-rows.ts'
 import { shardKeyOf } from './rows/head.ts'
-import type { Reading, Rows } from './rows/rows.ts'
+import type { Rows } from './rows/rows.ts'
+import type { Reading } from './rows/sender.ts'
 import { Transaction } from './server/transaction.ts'
 
 export async function readFollowings(rows: Reading): Promise<NamedFollowing[]> {

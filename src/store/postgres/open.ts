@@ -7,7 +7,8 @@ import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import type { Following, NamedFollowing } from '../following.ts'
 import { DATABASE_HISTORY_BYTES, FORGET_EVERY_MS } from '../history.ts'
-import { readChangesSince } from '../past.ts'
+import type { PastQuestion } from '../read-any-page.ts'
+import { textOf } from '../read-page.ts'
 import type {
   Head,
   ListedHead,
@@ -27,10 +28,11 @@ import type {
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { publicHead } from '../tables.ts'
 import { noteFollowing, readFollowings } from './following.ts'
 import type { PageReader } from './read/page-reader.ts'
-import { readAll, readItem } from './read/read.ts'
-import { readHead, shardKeyOf, shownHead } from './rows/head.ts'
+import { readAll } from './read/snapshot.ts'
+import { readHead, shardKeyOf } from './rows/head.ts'
 import { prepareStore } from './schema.ts'
 import type { DatabaseNode } from './server/database-nodes.ts'
 import { DatabaseNodes } from './server/database-nodes.ts'
@@ -39,8 +41,8 @@ import { readStoreUrl, type StoreUrl } from './server/store-url.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
 import { forgetName } from './write/forget.ts'
-import { sweepName, tryTransaction } from './write/lease.ts'
 import { runLoad } from './write/load.ts'
+import { sweepName, tryTransaction } from './write/try-transaction.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
 
@@ -120,41 +122,47 @@ class PostgresStore extends StoreWrites implements Store {
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
     this.activity.reads.head++
     const head = await this.#readNamed(name, ({ shared }) => readHead(shared, name))
-    return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : shownHead(head)
+    return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : publicHead(head)
   }
 
-  async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
-    checkPage(page)
-    this.activity.reads.page++
-    if (!isCollectionName(name)) return undefined
-    const { pages } = await this.#explained(this.#nodes.of(name))
-    if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined
-    const read = await this.#explained(pages.read(name, page))
-    return isPublicOnly && read?.head.isPrivate ? undefined : read
+  async page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined> {
+    return this.#anyPage(name, page, undefined, options)
   }
 
-  stateAt(name: string, tag: StateTag, options: StateOptions = {}): Promise<StateRead | undefined> {
+  async stateAt(name: string, tag: StateTag, options: StateOptions = {}): Promise<StateRead | undefined> {
     this.activity.reads.head++
-    return this.#past(name, options, (pages) => pages.readStateAt(name, tag, options))
+    const { isPublicOnly = false } = options
+    return this.#pages(name, isPublicOnly, (pages) => pages.readStateAt(name, tag, options))
   }
 
-  pageAt(name: string, tag: StateTag, page: number, options: PageOptions = {}): Promise<PastRead | undefined> {
-    checkPage(page)
-    this.activity.reads.page++
-    return this.#past(name, options, (pages) => pages.readAt(name, tag, page, options))
+  pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
+    return this.#pastPage(name, page, { tag, isChanges: false }, options)
   }
 
-  changesSince(name: string, tag: StateTag, page: number, options: ReadOptions = {}): Promise<PastRead | undefined> {
-    checkPage(page)
-    this.activity.reads.page++
-    return this.#past(name, options, (pages) =>
-      pages.readPast(name, options, (head) => readChangesSince(head, tag, page)),
-    )
+  changesSince(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
+    return this.#pastPage(name, page, { tag, isChanges: true }, options)
   }
 
-  async #past<T>(
+  async #pastPage(
     name: string,
-    { isPublicOnly = false }: ReadOptions,
+    page: number,
+    past: PastQuestion,
+    options?: PageOptions,
+  ): Promise<PastRead | undefined> {
+    // A question about the past is answered with it.
+    return (await this.#anyPage(name, page, past, options)) as PastRead | undefined
+  }
+
+  async #anyPage(name: string, page: number, past: PastQuestion | undefined, options: PageOptions = {}) {
+    const { isPublicOnly = false, form = 'raw' } = options
+    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
+    this.activity.reads.page++
+    return this.#pages(name, isPublicOnly, (pages) => pages.read({ name, page, isPublicOnly, past, form }))
+  }
+
+  async #pages<T>(
+    name: string,
+    isPublicOnly: boolean,
     read: (pages: PageReader) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     if (!isCollectionName(name)) return undefined
@@ -166,9 +174,11 @@ class PostgresStore extends StoreWrites implements Store {
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
     this.activity.reads.item++
     if (isPublicOnly && !(await this.#readNamed(name, ({ pages }) => pages.isPublic(name)))) return undefined
-    const found = await this.#readNamed(name, ({ shared }) => readItem(shared, name, key))
-    if (found === undefined || (isPublicOnly && found.head.isPrivate)) return undefined
-    const { head, text } = found
+    const read = await this.#readNamed(name, ({ pages }) => pages.findItem(name, key))
+    if (read === undefined || (isPublicOnly && read.head.isPrivate)) return undefined
+    const { found } = read
+    const head = publicHead(read.head)
+    const text = found && textOf(head, found)
     return { head, item: text && { text, tag: itemTag(text) } }
   }
 
@@ -265,8 +275,4 @@ class PostgresStore extends StoreWrites implements Store {
   #explained<T>(work: Promise<T>): Promise<T> {
     return explained(work, this.#url)
   }
-}
-
-function checkPage(page: number): void {
-  if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
 }

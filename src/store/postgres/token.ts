@@ -3,7 +3,8 @@
 import { existingToken, missingToken } from '../collection-rules.ts'
 import type { TokenRecord } from '../store.ts'
 import { tokenFrom, tokenValues } from '../stored-rows.ts'
-import type { Reading, Rows } from './rows/rows.ts'
+import type { Rows } from './rows/rows.ts'
+import type { Reading } from './rows/sender.ts'
 import { Transaction } from './server/transaction.ts'
 
 export async function readTokens(rows: Reading): Promise<TokenRecord[]> {

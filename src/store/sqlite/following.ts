@@ -5,7 +5,7 @@ import type { Following, NamedFollowing } from '../following.ts'
 import { FOLLOWING_COLUMNS, followingFrom, followingValues } from '../stored-rows.ts'
 import { readHead } from './rows/head.ts'
 import { checkSum, SummedTable, withSum } from './rows/row-sum.ts'
-import type { Rows } from './rows/rows.ts'
+import type { Statements } from './rows/statements.ts'
 
 const FOLLOWING = new SummedTable(
   'following',
@@ -18,19 +18,19 @@ const ALL = `SELECT ${FOLLOWING.select(0)} FROM following ORDER BY name`
 const PUT = FOLLOWING.put()
 const DELETE = 'DELETE FROM following WHERE name = ?'
 
-export function readFollowings(rows: Rows): NamedFollowing[] {
+export function readFollowings(rows: Statements): NamedFollowing[] {
   return rows.all(ALL).map((row) => {
     checkSum(rows, FOLLOWING.start(), undefined, row)
     return followingFrom(row)
   })
 }
 
-export function noteFollowing(rows: Rows, name: string, following: Following | null): void {
+export function noteFollowing(rows: Statements, name: string, following: Following | null): void {
   if (readHead(rows, name) === undefined) throw missingCollection(name)
   if (following === null) deleteFollowing(rows, name)
   else rows.run(PUT, ...withSum(FOLLOWING.start(name), ...followingValues(following)))
 }
 
-export function deleteFollowing(rows: Rows, name: string): void {
+export function deleteFollowing(rows: Statements, name: string): void {
   rows.run(DELETE, name)
 }

@@ -10,6 +10,11 @@ import type { Following, NamedFollowing } from '../following.ts'
 import { type Cutoff, FORGET_EVERY_MS, forgetAllOf, HISTORY_SHARE } from '../history.ts'
 import { type HistoryEnds, limitHistory } from '../history-limit.ts'
 import { ReamLoad } from '../load.ts'
+import type { RunningLoad } from '../load-steps.ts'
+import { readState } from '../past.ts'
+import type { PastQuestion } from '../read-any-page.ts'
+import { readSegments, textOf } from '../read-page.ts'
+import { runSync, type Steps } from '../rows.ts'
 import { NO_ROOM } from '../segment.ts'
 import type {
   Head,
@@ -30,25 +35,24 @@ import type {
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { isHistoryOld, readHistoryEnds, readStates } from '../stored-history.ts'
+import { publicHead, type StoredHead } from '../tables.ts'
 import { readDiskSpace } from './file/disk-space.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { fillReserve, releaseReserve } from './file/reserve-file.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
 import { readFollowings } from './following.ts'
 import { ChangesReader } from './read/changes-reader.ts'
-import type { PageQuestion, PastQuestion } from './read/page-message.ts'
+import type { PageQuestion } from './read/page-message.ts'
 import { PageReader } from './read/page-reader.ts'
-import { readItem, readSegments } from './read/read.ts'
-import { readAnyPage, readStateAt } from './read/read-past.ts'
+import { readPageHere } from './read/read.ts'
 import { explainError, inCollection, isFull } from './rows/explain-error.ts'
-import { readAllHeads, readHead } from './rows/head.ts'
-import { isHistoryOld, readHistoryEnds, readStates } from './rows/history.ts'
-import { Rows } from './rows/rows.ts'
-import { readTextBytes } from './rows/stored-ream.ts'
+import { readAllHeads, readHead, storedHead } from './rows/head.ts'
+import { SqliteRows } from './rows/sqlite-rows.ts'
+import { Statements } from './rows/statements.ts'
 import { prepareStore } from './schema.ts'
 import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
-import type { SqlitePlan } from './write/steps.ts'
 import { Writer } from './write/writer.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
@@ -73,6 +77,14 @@ const FIRST_FILL_MS = 1_000
 
 /** How often a full disk makes it look for history that is not kept any more. */
 const FORGET_FOR_SPACE_MS = 1_000
+
+/** See `Store.textBytes`. */
+const TEXT_BYTES = `
+  SELECT (SELECT coalesce(sum(raw_length), 0) FROM ream WHERE collection_id = ?1 AND generation = ?2)
+    + (SELECT coalesce(sum(octet_length(item)), 0) FROM tail WHERE collection_id = ?1 AND generation = ?2)`
+
+/** A ream is read fast, and may be large. */
+const REAMS_AT_A_TIME = 1
 
 const READ_ALL_HEADS = 'SELECT count(live) FROM head'
 
@@ -107,7 +119,7 @@ async function openUsingReserve(path: string, create: boolean): Promise<Database
 async function openForGood(path: string): Promise<DatabaseSync> {
   const database = openReadConnection(path)
   try {
-    new Rows(database).get(READ_ALL_HEADS)
+    new Statements(database).get(READ_ALL_HEADS)
     await checkOnlyName(path)
     return database
   } catch (error) {
@@ -119,7 +131,7 @@ async function openForGood(path: string): Promise<DatabaseSync> {
 class SqliteStore extends StoreWrites implements Store {
   readonly #path: string
   readonly #database: DatabaseSync
-  readonly #rows: Rows
+  readonly #rows: SqliteRows
   readonly #writer: Writer
   readonly #pageReader: PageReader
   readonly #changesReader: ChangesReader
@@ -140,10 +152,10 @@ class SqliteStore extends StoreWrites implements Store {
     this.#path = path
     this.#place = { path, identity: fileIdentity(path) }
     this.#database = database
-    this.#rows = new Rows(database)
+    this.#rows = new SqliteRows(new Statements(database))
     const plan = planMemory(availableMemory(), options.workers)
     this.#writer = new Writer({ place: this.#place, plan }, this.activity, () => this.#forgetSoon())
-    const readHere = (question: PageQuestion) => this.#read((rows) => readAnyPage(rows, question))
+    const readHere = (question: PageQuestion) => this.#read((rows) => readPageHere(rows, question))
     this.#pageReader = new PageReader(this.#place, readHere)
     this.#changesReader = new ChangesReader(this.#place, readHere)
     this.#forgetting = setInterval(() => this.#tidyUp(), forgetEveryMs).unref()
@@ -152,7 +164,7 @@ class SqliteStore extends StoreWrites implements Store {
   }
 
   async collections(): Promise<ListedHead[]> {
-    return this.#read((rows) => readAllHeads(rows))
+    return this.#read(({ sql }) => readAllHeads(sql))
   }
 
   async reachable(): Promise<Reachable> {
@@ -161,7 +173,7 @@ class SqliteStore extends StoreWrites implements Store {
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
     this.activity.reads.head++
-    return this.#read((rows) => readHead(rows, name, isPublicOnly))
+    return this.#read(({ sql }) => readHead(sql, name, isPublicOnly))
   }
 
   async page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined> {
@@ -170,7 +182,13 @@ class SqliteStore extends StoreWrites implements Store {
 
   async stateAt(name: string, tag: StateTag, options: StateOptions = {}): Promise<StateRead | undefined> {
     this.activity.reads.head++
-    return this.#read((rows) => readStateAt(rows, name, tag, options))
+    const { isPublicOnly = false, page } = options
+    return this.#read((rows) =>
+      rows.sql.inSnapshot(() => {
+        const head = rows.readHead(name, isPublicOnly)
+        return head && inCollection(name, () => runSync(readState(head, tag, page, rows.cache), rows))
+      }),
+    )
   }
 
   pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
@@ -196,27 +214,25 @@ class SqliteStore extends StoreWrites implements Store {
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
     this.activity.reads.page++
     const question = { name, page, isPublicOnly, past, form: form ?? ('raw' as const), room }
-    if (form === undefined) return this.#read((rows) => readAnyPage(rows, question))
+    if (form === undefined) return this.#read((rows) => readPageHere(rows, question))
     return past?.isChanges ? this.#changesReader.read(question) : this.#pageReader.read(question)
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
     this.activity.reads.item++
-    return this.#read((rows) =>
-      rows.inSnapshot(() => {
-        const head = readHead(rows, name, isPublicOnly)
-        if (head === undefined) return undefined
-        const text = inCollection(name, () => readItem(rows, head, key))
-        return { head, item: text && { text, tag: itemTag(text) } }
-      }),
-    )
+    const read = this.#read((rows) => rows.findItem(name, key, isPublicOnly))
+    if (read === undefined) return undefined
+    const head = publicHead(read.head)
+    const { found } = read
+    const text = found && this.#read(() => textOf(head, found))
+    return { head, item: text && { text, tag: itemTag(text) } }
   }
 
   async textBytes(name: string): Promise<number> {
-    return this.#read((rows) =>
-      rows.inSnapshot(() => {
-        const head = readHead(rows, name)
-        return head === undefined ? 0 : readTextBytes(rows, head)
+    return this.#read(({ sql }) =>
+      sql.inSnapshot(() => {
+        const head = readHead(sql, name)
+        return head === undefined ? 0 : Number(sql.get(TEXT_BYTES, head.id, head.generation)?.[0] ?? 0)
       }),
     )
   }
@@ -225,12 +241,12 @@ class SqliteStore extends StoreWrites implements Store {
   async *items(name: string, onHead: (head: Head) => void = () => {}): AsyncGenerator<Segment> {
     try {
       using database = openReadConnection(this.#path)
-      const rows = new Rows(database)
+      const rows = new SqliteRows(new Statements(database))
       database.exec('BEGIN')
-      const head = readHead(rows, name)
+      const head = rows.readHead(name)
       if (head === undefined) throw missingCollection(name)
-      onHead(head)
-      yield* readSegments(rows, head)
+      onHead(publicHead(head))
+      yield* readSegments(rows, head, REAMS_AT_A_TIME)
     } catch (error) {
       throw explainError(error, this.#path)
     }
@@ -270,7 +286,7 @@ class SqliteStore extends StoreWrites implements Store {
     // What takes longer than it is to the next time goes on.
     if (this.#isForgetting) return
     this.#isForgetting = true
-    const ends: HistoryEnds[] = []
+    const ends: HistoryEnds<StoredHead>[] = []
     for (const head of await this.collections().catch(() => [])) {
       ends.push(...(await this.#forgetIfOld(head).catch(() => [])))
       // There may be thousands.
@@ -282,17 +298,22 @@ class SqliteStore extends StoreWrites implements Store {
   }
 
   /** Returns what is left of the history, or nothing if there is none. */
-  async #forgetIfOld(head: Head): Promise<HistoryEnds[]> {
-    if (this.#read((rows) => isHistoryOld(rows, head))) await this.forgetOld(head.name)
-    return this.#read((rows) => readHistoryEnds(rows, head))
+  async #forgetIfOld(head: Head): Promise<HistoryEnds<StoredHead>[]> {
+    const stored = storedHead(head)
+    if (this.#run(isHistoryOld(stored))) await this.forgetOld(head.name)
+    return this.#run(readHistoryEnds(stored))
   }
 
-  #limitHistory(ends: readonly HistoryEnds[]): Promise<void> {
+  #run<T>(steps: Steps<T>): T {
+    return this.#read((rows) => runSync(steps, rows))
+  }
+
+  #limitHistory(ends: readonly HistoryEnds<StoredHead>[]): Promise<void> {
     const disk = readDiskSpace(this.#path)
     return limitHistory(ends, {
       limitBytes:
         this.#historyBytes ?? (disk === undefined ? Number.POSITIVE_INFINITY : disk.totalBytes * HISTORY_SHARE),
-      readStates: (head, from, most) => this.#read((rows) => readStates(rows, head, from, most)),
+      readStates: (head, from, most) => this.#run(readStates(head, from, most)),
       forget: ({ name }, cutoff) => this.forgetOld(name, cutoff),
       onNotice: this.activity.onNotice,
     })
@@ -309,11 +330,11 @@ class SqliteStore extends StoreWrites implements Store {
   }
 
   async tokens(): Promise<TokenRecord[]> {
-    return this.#read(readTokens)
+    return this.#read(({ sql }) => readTokens(sql))
   }
 
   async token(hash: string): Promise<TokenRecord | undefined> {
-    return this.#read((rows) => readToken(rows, hash))
+    return this.#read(({ sql }) => readToken(sql, hash))
   }
 
   addToken(token: TokenRecord): Promise<void> {
@@ -329,7 +350,7 @@ class SqliteStore extends StoreWrites implements Store {
   }
 
   async followings(): Promise<NamedFollowing[]> {
-    return this.#read(readFollowings)
+    return this.#read(({ sql }) => readFollowings(sql))
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
@@ -341,7 +362,7 @@ class SqliteStore extends StoreWrites implements Store {
     this.#read(() => {
       checkSameFile(this.#place)
       using database = openReadConnection(this.#path)
-      new Rows(database).get(READ_ALL_HEADS)
+      new Statements(database).get(READ_ALL_HEADS)
     })
     return []
   }
@@ -358,7 +379,7 @@ class SqliteStore extends StoreWrites implements Store {
     if (fileIdentity(this.#path) === this.#place.identity) foldLog(this.#path)
   }
 
-  #read<T>(read: (rows: Rows) => T): T {
+  #read<T>(read: (rows: SqliteRows) => T): T {
     if (!this.#database.isOpen) throw new StoreError('closed', 'The store is closed.')
     try {
       return read(this.#rows)
@@ -368,7 +389,7 @@ class SqliteStore extends StoreWrites implements Store {
   }
 }
 
-function runLoad(writer: Writer, plan: SqlitePlan, sweep: () => Promise<void>): Load {
+function runLoad(writer: Writer, plan: RunningLoad, sweep: () => Promise<void>): Load {
   /** Steps that are committed: in the end the store must know as many. */
   let steps = 0
   const counted = async <T>(step: Promise<T>): Promise<T> => {

@@ -1,19 +1,16 @@
 /** Lays the rows of an SQLite store open to the check of its invariants. */
 
-import { MAX_POSITION } from '../positions.ts'
-import type { Head, VerifyResult } from '../store.ts'
-import { StoreError } from '../store-error.ts'
-import { Findings, type KeyCount, type OpenRows, verifyRows } from '../verify.ts'
+import type { VerifyResult } from '../store.ts'
+import type { StoredHead } from '../tables.ts'
+import { Findings, type KeyCount, type VerifiedStore, verifyRows } from '../verify.ts'
 import { openReadConnection } from './file/store-file.ts'
 import { readFollowings } from './following.ts'
-import { findPage } from './read/read.ts'
 import { explainError } from './rows/explain-error.ts'
-import { readAllHeads, readHead } from './rows/head.ts'
-import { allStates, findLostPast, readAllStretches, readReplaced } from './rows/history.ts'
-import { findKey, readPositions } from './rows/keys.ts'
-import { checkRequests } from './rows/request-log.ts'
-import { Rows } from './rows/rows.ts'
-import { readAllHoles, readReams, readTailItems } from './rows/stored-ream.ts'
+import { readAllHeads, storedHead } from './rows/head.ts'
+import { readPositions } from './rows/keys.ts'
+import { checkRequests } from './rows/request-rows.ts'
+import { SqliteRows } from './rows/sqlite-rows.ts'
+import { Statements } from './rows/statements.ts'
 import { checkTokens } from './token.ts'
 
 const UNSEEN = `
@@ -44,6 +41,7 @@ const LEFTOVERS_IN_USE = `
   JOIN (SELECT collection_id, generation, base FROM leftover UNION ALL SELECT collection_id, generation, base FROM lease) l
     ON l.collection_id = h.id AND l.generation = h.generation AND l.base < h.next`
 const STRAY_FOLLOWINGS = 'SELECT name FROM following WHERE name NOT IN (SELECT name FROM head)'
+
 export async function verifySqlite(
   path: string,
   onProgress?: (items: number, total: number) => void,
@@ -52,38 +50,27 @@ export async function verifySqlite(
     using database = openReadConnection(path)
     database.exec('BEGIN')
     const findings = new Findings()
-    const rows = new Rows(database, (collection = '', message) => findings.add(collection, message))
-    return await verifyRows(openRows(rows, path), findings, onProgress)
+    const sql = new Statements(database, (collection = '', message) => findings.add(collection, message))
+    return await verifyRows(verifiedStore(new SqliteRows(sql), path), findings, onProgress)
   } catch (error) {
     throw explainError(error, path)
   }
 }
 
-function openRows(rows: Rows, path: string): OpenRows {
+function verifiedStore(rows: SqliteRows, path: string): VerifiedStore {
+  const { sql } = rows
   return {
-    heads: () => readAllHeads(rows),
-    reams: (head) => readReams(rows, head, MAX_POSITION),
-    tail: (head) => readTailItems(rows, head, 0, MAX_POSITION),
-    holes: (head) => readAllHoles(rows, head),
-    positions: (head, keys) => keys.map((key) => findKey(rows, head, key)),
-    countKeys: (head) => countKeys(rows, head),
-    mayHaveUnseen: (head) => rows.get(UNSEEN, head.id, head.generation) !== undefined,
-    page({ name }, page) {
-      const head = readHead(rows, name)
-      if (head === undefined) throw new StoreError('corrupt', `The collection "${name}" cannot be found by its name.`)
-      return findPage(rows, head, page)
-    },
-    replaced: (head) => readReplaced(rows, head, head.generation).map((generation) => ({ ...head, ...generation })),
-    states: (head) => allStates(rows, head),
-    stretches: (head) => readAllStretches(rows, head),
-    lostPast: (head) => findLostPast(rows, head),
-    ownFindings: () => ownFindings(rows),
+    rows,
+    heads: () => readAllHeads(sql).map(storedHead),
+    countKeys: (head) => countKeys(sql, head),
+    mayHaveUnseen: (head) => sql.get(UNSEEN, head.id, head.generation) !== undefined,
+    ownFindings: () => ownFindings(sql),
     notes: () => [],
     explain: (error) => explainError(error, path),
   }
 }
 
-function countKeys(rows: Rows, head: Head): KeyCount {
+function countKeys(rows: Statements, head: StoredHead): KeyCount {
   let [visible, all] = [0, 0]
   for (const position of readPositions(rows, head)) {
     all++
@@ -92,7 +79,7 @@ function countKeys(rows: Rows, head: Head): KeyCount {
   return { visible, unseen: all - visible }
 }
 
-function* ownFindings(rows: Rows): Generator<string> {
+function* ownFindings(rows: Statements): Generator<string> {
   for (const [message] of rows.all('PRAGMA quick_check')) if (message !== 'ok') yield `SQLite: ${message}`
   for (const [name] of rows.all(LEFTOVERS_IN_USE))
     yield `Items of the collection "${name}" that readers see are marked as leftovers, or as part of a load.`

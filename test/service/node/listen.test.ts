@@ -215,6 +215,8 @@ describe('closing', () => {
   test('keeps idle connections open while a proxy still uses them one after the other', async (t) => {
     const { port, close } = await listenFor(t, { reply: async () => DONE })
     const sockets = await Promise.all(Array.from({ length: 3 }, () => openSocket(port)))
+    // When a later connection gets an answer, the server has accepted those before it.
+    await fetch(urlOf(port))
     const closed = close(600_000)
     await refusesConnections(port)
     for (const socket of sockets) {

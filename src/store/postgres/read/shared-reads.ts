@@ -3,8 +3,7 @@
  * connection. Where one comes at a time, each has a connection of its own.
  */
 
-import type { Reading, Row } from '../rows/rows.ts'
-import type { StatementName } from '../rows/statements.ts'
+import type { Reading, Row, Statement } from '../rows/sender.ts'
 import type { Connections } from '../server/connection.ts'
 import { isRefused, stateOf, TOOK_TOO_LONG } from '../server/explain-error.ts'
 
@@ -12,7 +11,7 @@ import { isRefused, stateOf, TOOK_TOO_LONG } from '../server/explain-error.ts'
 const MAX_TOGETHER = 8
 
 interface Ask {
-  readonly name: StatementName
+  readonly statement: Statement
   readonly values: readonly unknown[]
   resolve(rows: readonly Row[]): void
   reject(error: unknown): void
@@ -26,15 +25,15 @@ export class SharedReads implements Reading {
     this.#connections = connections
   }
 
-  all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
+  all(statement: Statement, ...values: readonly unknown[]): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#send())
-      this.#waiting.push({ name, values, resolve, reject })
+      this.#waiting.push({ statement, values, resolve, reject })
     })
   }
 
-  async first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined> {
-    return (await this.all(name, ...values))[0]
+  async first(statement: Statement, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.all(statement, ...values))[0]
   }
 
   #send(): void {

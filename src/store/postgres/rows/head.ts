@@ -1,24 +1,11 @@
 /** The head of a collection as PostgreSQL's rows hold it. */
 
 import { hash } from 'node:crypto'
-import type { Head, ListedHead } from '../../store.ts'
+import type { ListedHead } from '../../store.ts'
 import { HEAD_COLUMNS, headFrom, originText } from '../../stored-rows.ts'
-import type { Transaction } from '../server/transaction.ts'
-import type { Reading, Row } from './rows.ts'
+import { publicHead, type StoredHead } from '../../tables.ts'
+import type { Reading, Row, Writing } from './sender.ts'
 import { HEAD_WIDTH } from './statements.ts'
-
-/** Where the rows of a collection lie. */
-export interface RowOwner {
-  readonly shardKey: number
-  /** Random: another one for each generation of a collection. */
-  readonly generationId: number
-}
-
-/** A head with what nobody outside needs to know. */
-export interface StoredHead extends Head, RowOwner {
-  /** A load is running, or left something where the next write would go. */
-  readonly isGuarded: boolean
-}
 
 /** Bytes of a shard key: an integer that JavaScript keeps exactly. */
 const SHARD_KEY_BYTES = 6
@@ -58,29 +45,12 @@ export function headOf(name: string, row: Row): StoredHead {
   return { ...headFrom(name, row), shardKey: shardKeyOf(name), generationId, isGuarded }
 }
 
-/** The head as the store's callers see it. */
-export function shownHead(head: StoredHead): Head {
-  // Field by field: taking the others out of it takes ten times as long, and every page has a head.
-  const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
-  const { changes, historyFrom, retentionMs, retentionBytes, origin } = head
-  const state = { generation, version, commitId, fullPagesId, next, live, changes }
-  return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom, retentionMs, retentionBytes, origin }
-}
-
 export function shownListedHead(head: StoredHead & ListedHead): ListedHead {
-  return { ...shownHead(head), changedAt: head.changedAt }
-}
-
-/** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
-export async function lockHead(transaction: Transaction, name: string): Promise<StoredHead | undefined> {
-  const shardKey = shardKeyOf(name)
-  const row = await transaction.first('lockHead', shardKey, name)
-  if (row === undefined) void transaction.write('beDurable', shardKey)
-  return row && headOf(name, row)
+  return { ...publicHead(head), changedAt: head.changedAt }
 }
 
 /** Writes a head; `before` is what is stored of it, if anything. */
-export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
+export function writeHead(transaction: Writing, before: StoredHead | undefined, head: StoredHead): void {
   const { shardKey, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
   const history = [head.changes, head.historyFrom, head.retentionMs, head.retentionBytes, originText(head)]
   const place = [head.generationId, head.isGuarded]

@@ -1,9 +1,9 @@
 /** Sends statements by name over one connection, and reads rows as arrays of plain values. */
 
 import type { Connection, CustomTypesConfig, PoolClient, Submittable } from 'pg'
-import { STATEMENTS, type StatementName } from './statements.ts'
-
-export type Row = readonly unknown[]
+import { PostgresRows } from './postgres-rows.ts'
+import type { Reading, Result, Row, Statement } from './sender.ts'
+import { STATEMENTS } from './statements.ts'
 
 type ReadValue = (text: string) => unknown
 
@@ -120,14 +120,6 @@ function wireValue(value: unknown): string | Buffer | null {
   throw new TypeError(`A ${typeof value} is no value of a statement that reads.`)
 }
 
-export interface Result {
-  readonly rows: readonly Row[]
-  /** Rows that the statement changed, or found. */
-  readonly count: number
-  /** What the server says it did: COMMIT, or ROLLBACK in its stead. */
-  readonly command: string
-}
-
 /** Object identifiers of types, as PostgreSQL has them since ever. */
 const BOOLEAN = 16
 const BYTES = 17
@@ -157,14 +149,8 @@ function readBytes(text: string): Buffer {
   return Buffer.from(plain, 'latin1')
 }
 
-/** What can be asked for in single statements. */
-export interface Reading {
-  all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]>
-  first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined>
-}
-
 interface Asked {
-  readonly name: StatementName
+  readonly statement: Statement
   readonly values: readonly unknown[]
 }
 
@@ -179,6 +165,8 @@ export interface RowsOptions {
 }
 
 export class Rows implements Reading {
+  /** The same as rows of the tables. */
+  readonly tables: PostgresRows = new PostgresRows(this)
   readonly #client: PoolClient
   readonly options: RowsOptions
 
@@ -187,9 +175,9 @@ export class Rows implements Reading {
     this.options = options
   }
 
-  async send(name: StatementName, ...values: readonly unknown[]): Promise<Result> {
-    const text = this.options.texts[name]
-    const prepared = this.options.isPreparing ? { name: `reams_${name}` } : {}
+  async send(statement: Statement, ...values: readonly unknown[]): Promise<Result> {
+    const { name, text } = this.options.texts.of(statement)
+    const prepared = this.options.isPreparing ? { name } : {}
     const result = await this.#client.query({ ...prepared, text, values: [...values], rowMode: 'array', types: VALUES })
     return { rows: result.rows, count: result.rowCount ?? 0, command: result.command }
   }
@@ -198,24 +186,24 @@ export class Rows implements Reading {
   async together(asked: readonly Asked[], onFound: (rows: readonly Row[]) => void): Promise<void> {
     const { columns, isPreparing } = this.options
     if (columns !== undefined && isPreparing) await this.#readPrepared(asked, columns, onFound)
-    else for (const { name, values } of asked) onFound(await this.all(name, ...values))
+    else for (const { statement, values } of asked) onFound(await this.all(statement, ...values))
   }
 
   #readPrepared(asked: readonly Asked[], columns: Columns, onFound: (rows: readonly Row[]) => void): Promise<void> {
     const { texts } = this.options
-    const statements = asked.map(({ name, values }) => ({ name: `reams_${name}`, text: texts[name], values }))
+    const statements = asked.map(({ statement, values }) => ({ ...texts.of(statement), values }))
     return new Promise((resolve, reject) => {
       const onEnd = (error?: unknown) => (error ? reject(error) : resolve())
       this.#client.query(new ReadQuery({ statements, columns, onFound }, onEnd))
     })
   }
 
-  async all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
-    return (await this.send(name, ...values)).rows
+  async all(statement: Statement, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return (await this.send(statement, ...values)).rows
   }
 
-  async first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined> {
-    return (await this.send(name, ...values)).rows[0]
+  async first(statement: Statement, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.send(statement, ...values)).rows[0]
   }
 
   /** The rows of a text without parameters. */
@@ -231,13 +219,27 @@ export class Rows implements Reading {
   }
 }
 
-export type StatementTexts = Readonly<Record<StatementName, string>>
+/** The texts of statements for the tables of a schema, and the names under which they are prepared. */
+export class StatementTexts {
+  readonly #schema: string
+  readonly #hasCitus: boolean
+  readonly #known = new Map<Statement, { readonly name: string; readonly text: string }>()
 
-/** The statements for the tables of a schema. */
-export function statementsIn(schema: string, hasCitus: boolean): StatementTexts {
-  const texts = Object.entries(STATEMENTS).map(([name, { sql }]) => [
-    name,
-    sql.replaceAll(/@citus\((.*?)\)/g, hasCitus ? '$1' : '').replaceAll(/@(?=[a-z])/g, `"${schema}".`),
-  ])
-  return Object.fromEntries(texts)
+  constructor(schema: string, hasCitus: boolean) {
+    this.#schema = schema
+    this.#hasCitus = hasCitus
+  }
+
+  of(statement: Statement): { readonly name: string; readonly text: string } {
+    let known = this.#known.get(statement)
+    if (known === undefined) {
+      const { name, sql } = typeof statement === 'string' ? { name: statement, ...STATEMENTS[statement] } : statement
+      const text = sql
+        .replaceAll(/@citus\((.*?)\)/g, this.#hasCitus ? '$1' : '')
+        .replaceAll(/@(?=[a-z])/g, `"${this.#schema}".`)
+      known = { name: `reams_${name}`, text }
+      this.#known.set(statement, known)
+    }
+    return known
+  }
 }

@@ -6,6 +6,7 @@
 
 import { QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
 import { FOLLOWING_COLUMNS, HEAD_COLUMNS, TOKEN_COLUMNS } from '../../stored-rows.ts'
+import { deleteFound, lookUp, NOW_MS } from './table-statements.ts'
 
 export interface Statement {
   readonly sql: string
@@ -36,9 +37,8 @@ const PART = 'r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND
 const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint, NULL::bytea,
   encode(string_agg(t.item, decode('2c0a', 'hex') ORDER BY t.position), 'base64')`
 
-/** See `tailStart` and `reamsIn`. */
+/** See `tailStart`. */
 const TAIL_START = `h.next / ${QUIRE_SIZE} * ${QUIRE_SIZE}`
-const REAMS_IN = `(${TAIL_START} + ${REAM_SIZE - 1}) / ${REAM_SIZE}`
 
 /** Which items of the tail a head shows. */
 const IN_TAIL = `t.shard_key = $1::bigint AND t.generation_id = h.generation_id AND t.position < h.next
@@ -52,9 +52,6 @@ const LOG_LIFETIME = "interval '24 hours'"
 
 /** The index by age is for statements that say this, and for no other: of a key it would read all requests of a collection. */
 const IN_ORDER_OF_AGE = "at > '-infinity'"
-
-/** The time of the transaction, in milliseconds since 1970. */
-const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 
 /**
  * A write is durable when it is answered, should the database be set to less. It is asked for where the rows are: on Citus
@@ -70,28 +67,11 @@ const OWNED = 'shard_key = $1::bigint AND generation_id = $2::bigint'
 const OF_HOLDER = `${OF_NAME} AND holder = $3::text`
 const HELD = 'l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text'
 
-/**
- * Rows of a table for each element of a list. It must not be `= ANY`, nor a join: the planner multiplies the selectivity of shard
- * key and generation, expects one row of the two, and reads all of a large collection to find a few. OFFSET 0 keeps the subquery
- * from becoming a join.
- */
-const lookUp = (columns: string, table: string, conditions: string): string =>
-  `LATERAL (SELECT ${columns} FROM @${table} WHERE ${conditions} OFFSET 0)`
-
-/**
- * Deletes the rows whose `ctid` a query finds, so that the planner can only use a TID scan. Citus has to see the shard key again, to
- * know the shard. Only for rows that nobody else can change meanwhile: a row that moved would be missed.
- */
-const deleteFound = (table: string, query: string): string =>
-  `DELETE FROM @${table} WHERE @citus(shard_key = $1::bigint AND) ctid = ANY (ARRAY (${query}))`
-
 const REPLACE_REAM = `ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET
       count = excluded.count, raw_length = excluded.raw_length, crc = excluded.crc, gone = excluded.gone,
       quires = excluded.quires, data = excluded.data`
 
-/** See `stateFrom` and `stretchFrom`. */
-const STATE = 'changes, version, commit_id, generation, next, live, bytes'
-const STATE_AND_AGE = `${STATE}, ${NOW_MS} - at`
+/** See `changeFrom`. */
 const CHANGE = 'number, version, generation, kind, position, count, before'
 
 /** Requests with the key `u.key`, of whatever age. */
@@ -186,16 +166,6 @@ export const STATEMENTS = {
       SELECT ${TAIL_BYTES}, NULL::bigint FROM @tail t WHERE ${IN_TAIL}
     ) p ON true
     WHERE ${NAMED}`),
-  /** Head and all items: for an unpaginated collection. */
-  readWhole: hot(`
-    SELECT ${HEAD}, p.* FROM @head h
-    LEFT JOIN LATERAL (
-      SELECT ${BYTES}, r.number FROM @ream r
-      WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number < ${REAMS_IN} AND r.count > 0
-      UNION ALL
-      SELECT ${TAIL_BYTES}, NULL::bigint FROM @tail t WHERE ${IN_TAIL} HAVING count(t.item) > 0
-    ) p ON true
-    WHERE ${NAMED} ORDER BY p.number`),
   /** Head, position of the key, and the tail's item or the ream that is there. */
   readItem: hot(`
     SELECT ${HEAD}, k.position, t.item, r.* FROM @head h
@@ -216,50 +186,8 @@ export const STATEMENTS = {
     )} r ON true
     WHERE ${NAMED}`),
 
-  // Reams, tail, keys and holes
+  // Keys and holes
 
-  readReams: rare(`
-    SELECT ${REAM} FROM @ream r
-    WHERE r.shard_key = $1::bigint AND r.generation_id = $2::bigint AND r.number >= $3::bigint AND r.number < $4::bigint
-    ORDER BY r.number LIMIT $5::integer`),
-  readReamsByNumber: hot(`
-    SELECT r.* FROM unnest($3::bigint[]) u (number)
-    CROSS JOIN ${lookUp(REAM, 'ream r', 'r.shard_key = $1::bigint AND r.generation_id = $2::bigint AND r.number = u.number')} r`),
-  readTail: hot(`
-    SELECT t.position, t.item FROM @tail t
-    WHERE t.shard_key = $1::bigint AND t.generation_id = $2::bigint AND t.position >= $3::bigint AND t.position < $4::bigint
-    ORDER BY t.position LIMIT $5::integer`),
-  /** Which of the keys are there: number in the list, from 1, and position. One is looked up after the other. */
-  readPositions: hot(`
-    SELECT u.number, k.position FROM unnest($3::bytea[]) WITH ORDINALITY u (key, number)
-    CROSS JOIN ${lookUp('k.position', 'key k', `${OWNED} AND k.key = u.key`)} k`),
-  putReam: hot(`
-    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
-    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea, $9::bytea)
-    ${REPLACE_REAM}`),
-  putTail: hot(`
-    INSERT INTO @tail (shard_key, generation_id, position, item)
-    VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bytea[]))
-    ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
-  deleteTail: hot(`DELETE FROM @tail WHERE ${OWNED} AND position >= $3::bigint AND position < $4::bigint`),
-  deleteTailItems: hot(
-    deleteFound(
-      'tail',
-      `SELECT t.place FROM unnest($3::bigint[]) u (position)
-      CROSS JOIN ${lookUp('t.ctid AS place', 'tail t', `${OWNED} AND t.position = u.position`)} t`,
-    ),
-  ),
-  putKeys: hot(`
-    INSERT INTO @key (shard_key, generation_id, key, position)
-    VALUES ($1::bigint, $2::bigint, unnest($3::bytea[]), unnest($4::bigint[]))
-    ON CONFLICT (shard_key, generation_id, key) DO UPDATE SET position = excluded.position`),
-  deleteKeys: hot(
-    deleteFound(
-      'key',
-      `SELECT k.place FROM unnest($3::bytea[]) u (key)
-      CROSS JOIN ${lookUp('k.ctid AS place', 'key k', `${OWNED} AND k.key = u.key`)} k`,
-    ),
-  ),
   addHoles: hot(`
     INSERT INTO @hole (shard_key, generation_id, level, block, gone)
     VALUES ($1::bigint, $2::bigint, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::integer[]))
@@ -267,32 +195,14 @@ export const STATEMENTS = {
 
   // History
 
-  readStates: hot(`
-    SELECT ${STATE_AND_AGE} FROM @state WHERE ${RECORDED} AND (changes, version) >= ($3::bigint, $4::bigint)
-    ORDER BY changes, version LIMIT $5::integer`),
-  readLastState: hot(`
-    SELECT ${STATE_AND_AGE} FROM @state WHERE ${RECORDED} ORDER BY changes DESC, version DESC LIMIT 1`),
-  putState: hot(`
-    INSERT INTO @state (shard_key, collection_id, ${STATE}, at)
-    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
-      ${NOW_MS})`),
-  removeStates: rare(`DELETE FROM @state WHERE ${RECORDED} AND (changes, version) <= ($3::bigint, $4::bigint)`),
-  sweepStates: rare(`
-    DELETE FROM @state WHERE ${RECORDED} AND changes <= (
-      SELECT max(s.changes) FROM (SELECT changes FROM @state WHERE ${RECORDED} ORDER BY changes LIMIT $3::integer) s)`),
   /** The stretch that has change $3, and those behind it before $4. */
-  readStretches: hot(`
+  readChanges: hot(`
     SELECT ${CHANGE} FROM @change WHERE ${RECORDED} AND number < $4::bigint AND number >= coalesce((
       SELECT number FROM @change WHERE ${RECORDED} AND number <= $3::bigint ORDER BY number DESC LIMIT 1), $3::bigint)
     ORDER BY number LIMIT $5::integer`),
-  putChanges: hot(`
-    INSERT INTO @change (shard_key, collection_id, ${CHANGE})
-    VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bigint[]), $5::bigint, unnest($6::smallint[]), unnest($7::bigint[]),
-      unnest($8::bigint[]), unnest($9::bytea[]))`),
-  readOldChanges: rare(`
+  readChangeSizes: rare(`
     SELECT number, generation, kind, position, octet_length(before) FROM @change
     WHERE ${RECORDED} AND number >= $3::bigint AND number < $4::bigint ORDER BY number LIMIT $5::integer`),
-  deleteChanges: rare(`DELETE FROM @change WHERE ${RECORDED} AND number >= $3::bigint AND number <= $4::bigint`),
   /** Of each item at these positions what it was before the first change from number $5 on and before $6. */
   readPastAt: hot(`
     SELECT u.position, c.before FROM unnest($4::bigint[]) u (position) ${FIRST_CHANGE}`),
@@ -307,53 +217,12 @@ export const STATEMENTS = {
       SELECT p.number FROM @past p WHERE ${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number < $6::bigint
       ORDER BY p.number DESC LIMIT 1
     ) n`),
-  putPast: hot(`
-    INSERT INTO @past (shard_key, collection_id, generation, position, number)
-    VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::bigint[]), unnest($5::bigint[]))`),
-  deletePast: rare(
-    deleteFound(
-      'past',
-      `SELECT p.place FROM unnest($4::bigint[]) u (position) CROSS JOIN ${lookUp(
-        'p.ctid AS place',
-        'past p',
-        `${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number <= $6::bigint`,
-      )} p`,
-    ),
-  ),
-  readHolesOf: hot(`
-    SELECT block, gone FROM @hole WHERE ${OWNED} AND level = $3::smallint AND block BETWEEN $4::bigint AND $5::bigint ORDER BY block`),
-  readHolesAt: hot(`
-    SELECT u.level, u.block, o.gone FROM unnest($3::smallint[], $4::bigint[]) u (level, block)
-    CROSS JOIN ${lookUp('o.gone', 'hole o', `${OWNED} AND o.level = u.level AND o.block = u.block`)} o`),
   readPastHoles: hot(`
     SELECT u.block, n.gone FROM unnest($5::bigint[]) u (block)
     CROSS JOIN LATERAL (
       SELECT p.gone FROM @past_hole p
       WHERE ${OF_PAST} AND p.level = $4::smallint AND p.block = u.block AND p.number >= $6::bigint ORDER BY p.number LIMIT 1
     ) n`),
-  putPastHoles: hot(`
-    INSERT INTO @past_hole (shard_key, collection_id, generation, level, block, number, gone)
-    VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::smallint[]), unnest($5::bigint[]), unnest($6::bigint[]),
-      unnest($7::integer[]))`),
-  deletePastHoles: rare(
-    deleteFound(
-      'past_hole',
-      `SELECT p.place FROM unnest($5::bigint[]) u (block) CROSS JOIN ${lookUp(
-        'p.ctid AS place',
-        'past_hole p',
-        `${OF_PAST} AND p.level = $4::smallint AND p.block = u.block AND p.number >= $6::bigint AND p.number <= $7::bigint`,
-      )} p`,
-    ),
-  ),
-  readReplaced: hot(`SELECT generation_id, next, live FROM @replaced WHERE ${RECORDED} AND generation = $3::bigint`),
-  readAllReplaced: rare(
-    `SELECT generation, generation_id, next, live FROM @replaced WHERE ${RECORDED} ORDER BY generation`,
-  ),
-  putReplaced: rare(`
-    INSERT INTO @replaced (shard_key, collection_id, generation, generation_id, next, live)
-    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint)`),
-  hasReplaced: rare(`SELECT 1 FROM @replaced WHERE ${RECORDED} AND generation < $3::bigint LIMIT 1`),
-  takeReplaced: rare(`DELETE FROM @replaced WHERE ${RECORDED} AND generation < $3::bigint RETURNING generation_id`),
   readReamBytes: rare(`
     SELECT coalesce(avg(length(r.data)), 0)::bigint FROM (SELECT data FROM @ream WHERE ${OWNED} LIMIT 100) r`),
 
@@ -394,19 +263,8 @@ export const STATEMENTS = {
   deleteDeadLease: rare(`DELETE FROM @lease WHERE ${OF_HOLDER} AND ${LEASE_IS_DEAD}`),
   readDeadLeases: rare(`SELECT name FROM @lease WHERE ${LEASE_IS_DEAD}`),
 
-  // Loads: what they write depends on their lease
+  // Loads
 
-  /** The bytes of all reams come as one value: as elements of an array they would travel in hexadecimal. */
-  loadReams: rare(`
-    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
-    SELECT l.shard_key, $4::bigint, u.number, u.count, u.raw_length, u.crc, u.gone, u.quires,
-      substring($13::bytea FROM u.start FOR u.length)
-    FROM @lease l, unnest($5::bigint[], $6::integer[], $7::bigint[], $8::bigint[], $9::bytea[], $10::bytea[], $11::integer[],
-      $12::integer[]) u (number, count, raw_length, crc, gone, quires, start, length) WHERE ${HELD} ${REPLACE_REAM}`),
-  loadTail: rare(`
-    INSERT INTO @tail (shard_key, generation_id, position, item)
-    SELECT l.shard_key, $4::bigint, u.position, u.item FROM @lease l, unnest($5::bigint[], $6::bytea[]) u (position, item)
-    WHERE ${HELD} ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
   /** In the order of the index, and without ON CONFLICT: that takes half of the time. */
   loadKeys: rare(`
     INSERT INTO @key (shard_key, generation_id, key, position)
@@ -436,19 +294,6 @@ export const STATEMENTS = {
   /** Whether readers see something of a generation from a position on. */
   isVisible: rare(`SELECT 1 FROM @head WHERE ${OWNED} AND next > $3::bigint`),
   unguard: rare(`UPDATE @head SET guarded = false WHERE ${OWNED}`),
-  sweepReams: rare(
-    deleteFound(
-      'ream',
-      `SELECT ctid FROM @ream WHERE ${OWNED} AND number >= $3::bigint ORDER BY number LIMIT $4::integer`,
-    ),
-  ),
-  sweepTail: rare(
-    deleteFound(
-      'tail',
-      `SELECT ctid FROM @tail WHERE ${OWNED} AND position >= $3::bigint ORDER BY position LIMIT $4::integer`,
-    ),
-  ),
-  sweepHoles: rare(`DELETE FROM @hole WHERE ${OWNED}`),
   findLastKey: rare(`
     SELECT k.key FROM (
       SELECT key FROM @key WHERE ${OWNED} AND key > $3::bytea ORDER BY key LIMIT $4::integer
@@ -476,8 +321,6 @@ export const STATEMENTS = {
   deleteFollowing: rare(`DELETE FROM @following WHERE ${OF_NAME}`),
 
   // The check of all invariants
-
-  readHoles: rare(`SELECT level, block, gone FROM @hole WHERE ${OWNED}`),
   countKeys: rare(`
     SELECT count(*) FILTER (WHERE position < $3::bigint), count(*) FILTER (WHERE position >= $3::bigint)
     FROM @key WHERE ${OWNED}`),
@@ -501,17 +344,6 @@ export const STATEMENTS = {
     SELECT f.name FROM @following f
     WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = f.shard_key AND h.name = f.name)`),
   // EXCEPT, and no join: without statistics, as after a crash, a join compares each row of the one with all of the other.
-  readLostPast: rare(`
-    SELECT number FROM (
-      SELECT number, position FROM @past WHERE shard_key = $1::bigint AND collection_id = $2::bigint
-      EXCEPT
-      SELECT number, position FROM @change WHERE shard_key = $1::bigint AND collection_id = $2::bigint) past
-    UNION ALL
-    SELECT number FROM (
-      SELECT number, generation, position FROM @change
-      WHERE shard_key = $1::bigint AND collection_id = $2::bigint AND before IS NOT NULL
-      EXCEPT
-      SELECT number, generation, position FROM @past WHERE shard_key = $1::bigint AND collection_id = $2::bigint) change`),
   readDataChecksums: rare("SELECT current_setting('data_checksums')"),
 } as const
 

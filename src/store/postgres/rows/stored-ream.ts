@@ -1,13 +1,11 @@
 /** Reams and tail items as PostgreSQL's rows hold them. */
 
 import type { GoneMap } from '../../positions.ts'
-import type { ReamBytes, SealedReam, TailItem } from '../../ream.ts'
-import type { RowOwner } from './head.ts'
-import type { Row, Rows } from './rows.ts'
+import type { ReamBytes, SealedReam } from '../../ream.ts'
+import type { Row } from './sender.ts'
 
-/** Rows that are fetched at a time, so that memory stays flat. */
-const REAMS_AT_A_TIME = 16
-const ITEMS_AT_A_TIME = 1_000
+/** Columns of a ream's bytes. */
+export const REAM_BYTES_WIDTH = 5
 
 /** Reads the five columns of a ream's bytes, the first of which is column `at`. */
 export function bytesOf(row: Row, at = 0): ReamBytes {
@@ -22,42 +20,10 @@ export function bytesOf(row: Row, at = 0): ReamBytes {
 
 /** Reads a whole ream: its bytes, its number and its map. */
 export function reamOf(row: Row, at = 0): SealedReam {
-  return { ...bytesOf(row, at), number: row[at + 5] as number, gone: row[at + 6] as GoneMap }
-}
-
-/** The reams from number `from` up to but not including `to`, in order. */
-export async function* readReams(
-  rows: Rows,
-  { shardKey, generationId }: RowOwner,
-  from: number,
-  to: number,
-): AsyncGenerator<SealedReam> {
-  for (let next = from; ; ) {
-    const found = await rows.all('readReams', shardKey, generationId, next, to, REAMS_AT_A_TIME)
-    for (const row of found) {
-      const ream = reamOf(row)
-      yield ream
-      next = ream.number + 1
-    }
-    if (found.length < REAMS_AT_A_TIME) return
-  }
-}
-
-/** The items of the tail at positions `from` up to but not including `to`, in order. */
-export async function* readTail(
-  rows: Rows,
-  { shardKey, generationId }: RowOwner,
-  from: number,
-  to: number,
-): AsyncGenerator<TailItem> {
-  for (let next = from; ; ) {
-    const found = await rows.all('readTail', shardKey, generationId, next, to, ITEMS_AT_A_TIME)
-    for (const row of found) {
-      const position = row[0] as number
-      yield { position, item: String(row[1]) }
-      next = position + 1
-    }
-    if (found.length < ITEMS_AT_A_TIME) return
+  return {
+    ...bytesOf(row, at),
+    number: row[at + REAM_BYTES_WIDTH] as number,
+    gone: row[at + REAM_BYTES_WIDTH + 1] as GoneMap,
   }
 }
 
@@ -84,30 +50,4 @@ export function* inMessages<T>(rows: readonly T[], bytesOf: (row: T) => number):
     bytes += size
   }
   if (part.length > 0) yield part
-}
-
-/** Values for `putReam`. */
-export function reamColumns({ number, count, rawLength, crc, gone, quires, data }: SealedReam): unknown[] {
-  return [number, count, rawLength, crc, gone, quires, data]
-}
-
-/** Values for `loadReams`: a list a column, and the bytes of all reams together. */
-export function reamValues(reams: readonly SealedReam[]): unknown[] {
-  const starts: number[] = []
-  let length = 0
-  for (const { data } of reams) {
-    starts.push(length + 1)
-    length += data.byteLength
-  }
-  return [
-    reams.map(({ number }) => number),
-    reams.map(({ count }) => count),
-    reams.map(({ rawLength }) => rawLength),
-    reams.map(({ crc }) => crc),
-    reams.map(({ gone }) => gone && Buffer.from(gone)),
-    reams.map(({ quires }) => Buffer.from(quires)),
-    starts,
-    reams.map(({ data }) => data.byteLength),
-    Buffer.concat(reams.map(({ data }) => data)),
-  ]
 }

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../../store-error.ts'
 import type { Columns } from '../rows/rows.ts'
-import { Rows, type RowsOptions, type StatementTexts, statementsIn } from '../rows/rows.ts'
+import { Rows, type RowsOptions, StatementTexts } from '../rows/rows.ts'
 import {
   isConnectionLost,
   isConnectTimeout,
   isNodeAway,
   isRecoveryConflict,
+  isRetry,
   stateOf,
-  TryAgain,
 } from './explain-error.ts'
 import type { StoreUrl } from './store-url.ts'
 import { PLANNER_SETTINGS } from './transaction.ts'
@@ -107,7 +107,7 @@ export class Connections {
       isUsable = true
       return result
     } catch (error) {
-      isUsable = error instanceof StoreError || error instanceof TryAgain || isNodeAway(error)
+      isUsable = error instanceof StoreError || isRetry(error) || isNodeAway(error)
       throw reasonOf(error)
     } finally {
       giveBack(isUsable)
@@ -177,7 +177,7 @@ export class Connections {
 
   /** The same object for all connections to the same kind of server. */
   #textsFor(hasCitus: boolean): StatementTexts {
-    const texts = this.#texts.get(hasCitus) ?? statementsIn(this.#url.schema, hasCitus)
+    const texts = this.#texts.get(hasCitus) ?? new StatementTexts(this.#url.schema, hasCitus)
     this.#texts.set(hasCitus, texts)
     return texts
   }

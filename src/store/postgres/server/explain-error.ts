@@ -1,6 +1,7 @@
 /** What PostgreSQL, its driver and the network report, as errors that say what to do. Never with a password. */
 
 import { DatabaseError } from 'pg'
+import { Overtaken, SweepNeeded } from '../../leases.ts'
 import { StoreError, type StoreErrorCode } from '../../store-error.ts'
 import type { StoreUrl } from './store-url.ts'
 
@@ -69,7 +70,7 @@ export async function explained<T>(work: Promise<T>, url: StoreUrl): Promise<T> 
 
 /** A mistake in this program, not an answer of the database. */
 function isOurs(error: Error): boolean {
-  return error instanceof TypeError || error instanceof RangeError || error instanceof TryAgain
+  return error instanceof TypeError || error instanceof RangeError || isRetry(error)
 }
 
 function explanationOf(error: Error): Explanation {
@@ -180,6 +181,11 @@ export function canTryAgain(error: unknown): boolean {
   return isConnectionLost(error) || CROSSED.includes(stateOf(error) ?? '')
 }
 
+/** Whether the transaction did nothing, and is to be tried again. */
+export function isRetry(error: unknown): error is Overtaken | SweepNeeded {
+  return error instanceof Overtaken || error instanceof SweepNeeded
+}
+
 /** Whether one of several calls in a transaction is to blame, and the others may succeed without it. */
 export function isOfOneCall(error: unknown): boolean {
   if (error instanceof StoreError) return error.code === 'corrupt'
@@ -197,15 +203,4 @@ const LOST_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
 
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'
-}
-
-export class TryAgain extends Error {
-  override readonly name = 'TryAgain'
-  /** What a load left behind is in the way and is to be removed first. */
-  readonly needsSweep: boolean
-
-  constructor(needsSweep: boolean) {
-    super('This has to be tried again.')
-    this.needsSweep = needsSweep
-  }
 }

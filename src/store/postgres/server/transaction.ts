@@ -1,7 +1,8 @@
 /** One transaction on a connection where statements are sent without waiting, and what became of it. */
 
-import type { Result, Row, Rows } from '../rows/rows.ts'
-import type { StatementName } from '../rows/statements.ts'
+import { PostgresRows } from '../rows/postgres-rows.ts'
+import type { Rows } from '../rows/rows.ts'
+import type { Result, Row, Statement } from '../rows/sender.ts'
 import { isCommitUndone, isRefused, OutcomeUnknown, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 
 /** For what another writer holds, and for us, should we fall silent in the middle. */
@@ -84,17 +85,20 @@ export class Transaction {
     return outcomes.find((outcome) => outcome.status === 'rejected')?.reason ?? error
   }
 
-  async all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
-    return (await this.#follow(this.#rows.send(name, ...values))).rows
+  /** The rows that it reads and writes. */
+  readonly tables: PostgresRows = new PostgresRows(this, this)
+
+  async all(statement: Statement, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return (await this.#follow(this.#rows.send(statement, ...values))).rows
   }
 
-  async first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined> {
-    return (await this.all(name, ...values))[0]
+  async first(statement: Statement, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.all(statement, ...values))[0]
   }
 
   /** Sends a statement. Whoever does not wait for it learns from `commit` whether it failed. */
-  write(name: StatementName, ...values: readonly unknown[]): Promise<Result> {
-    return this.#follow(this.#rows.send(name, ...values))
+  write(statement: Statement, ...values: readonly unknown[]): Promise<Result> {
+    return this.#follow(this.#rows.send(statement, ...values))
   }
 
   /** Rejects with what failed first. With an OutcomeUnknown all of it may have been done, or nothing. */

@@ -2,9 +2,10 @@
 
 import type { ListedHead } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
+import type { StoredHead } from '../../tables.ts'
 import { SharedRun } from '../read/shared-reads.ts'
-import { listedHead, type StoredHead } from '../rows/head.ts'
-import type { Row } from '../rows/rows.ts'
+import { listedHead } from '../rows/head.ts'
+import type { Row } from '../rows/sender.ts'
 import { HEAD } from '../rows/statements.ts'
 import type { Connections } from './connection.ts'
 

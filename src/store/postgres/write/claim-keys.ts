@@ -1,11 +1,11 @@
 /** Gives the keys of a load their positions, in order. Runs that wait for their turn share a transaction. */
 
 import { splitItems } from '../../item-text.ts'
-import { type LeasedPlan, takenKey } from '../../load.ts'
-import { keyBytes } from '../rows/stored-ream.ts'
+import { takenKey } from '../../load.ts'
+import { type RunningLoad, stageItems } from '../../load-steps.ts'
+import { query, type Steps } from '../../rows.ts'
+import { KEY } from '../../tables.ts'
 import { stateOf } from '../server/explain-error.ts'
-import type { Transaction } from '../server/transaction.ts'
-import type { Lease } from './lease.ts'
 
 const UNIQUE_VIOLATION = '23505'
 
@@ -23,23 +23,23 @@ interface WaitingRun {
 /** By the index of an item whose key is taken, the position of the one that has it. */
 type Refused = ReadonlyMap<number, number>
 
-type Transact = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>
+type Commit = <T>(steps: Steps<T>) => Promise<T>
 
 export class KeyClaims {
-  readonly #plan: LeasedPlan<Lease>
-  readonly #transact: Transact
+  readonly #load: RunningLoad
+  readonly #commit: Commit
   readonly #waiting: WaitingRun[] = []
   #isRunning = false
   #next: number
 
-  /** `transact` runs its work under the lease of the load and commits it. */
-  constructor(plan: LeasedPlan<Lease>, transact: Transact) {
-    this.#plan = plan
-    this.#transact = transact
-    this.#next = plan.base
+  /** `commit` runs its steps under the lease of the load. */
+  constructor(load: RunningLoad, commit: Commit) {
+    this.#load = load
+    this.#commit = commit
+    this.#next = load.base
   }
 
-  /** Answers with the indexes of the items that get no position because their key is there already. */
+  /** Returns the indexes of the items that get no position because their keys exist already. */
   claim(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ keys, text, resolve, reject })
@@ -63,15 +63,15 @@ export class KeyClaims {
 
   #answer(run: WaitingRun, refused: Refused): void {
     const [first] = refused
-    if (first !== undefined && this.#plan.onConflict === 'fail')
-      run.reject(takenKey(this.#plan, first[0], run.keys[first[0]], first[1]))
+    if (first !== undefined && this.#load.onConflict === 'fail')
+      run.reject(takenKey(this.#load, first[0], run.keys[first[0]], first[1]))
     else run.resolve([...refused.keys()])
   }
 
   /** What is refused of each run. */
   async #step(runs: readonly WaitingRun[]): Promise<Refused[]> {
     const keys = runs.flatMap((run) => run.keys)
-    const refused = this.#plan.onConflict === 'fail' ? await this.#claimAll(keys) : await this.#claimNew(keys, runs)
+    const refused = this.#load.onConflict === 'fail' ? await this.#claimAll(keys) : await this.#claimNew(keys, runs)
     let start = 0
     return runs.map((run) => {
       const from = start
@@ -85,33 +85,36 @@ export class KeyClaims {
   async #claimAll(keys: readonly string[]): Promise<Refused> {
     const next = this.#next
     try {
-      await this.#transact(async (transaction) => this.#insert(transaction, keys))
+      await this.#commit(this.#insert(keys))
       return new Map()
     } catch (error) {
       if (stateOf(error) !== UNIQUE_VIOLATION) throw error
       this.#next = next
-      return this.#transact(async (transaction) => (await this.#lookUp(transaction, keys)).refused)
+      return (await this.#commit(this.#find(keys))).refused
     }
   }
 
-  async #claimNew(keys: readonly string[], runs: readonly WaitingRun[]): Promise<Refused> {
-    return this.#transact(async (transaction) => {
-      const { fresh, refused } = await this.#lookUp(transaction, keys)
-      if (fresh.length > 0) this.#insert(transaction, fresh)
-      if (this.#plan.onConflict === 'replace' && refused.size > 0) {
-        const texts = runs.flatMap((run) => splitItems(run.text ?? new Uint8Array(0)))
-        const kept = [...refused].map(([index, position]) => [position, texts[index] ?? ''] as const)
-        this.#keepReplacements(transaction, new Map(kept))
-      }
-      return refused
-    })
+  #claimNew(keys: readonly string[], runs: readonly WaitingRun[]): Promise<Refused> {
+    return this.#commit(this.#insertNew(keys, runs))
+  }
+
+  *#insertNew(keys: readonly string[], runs: readonly WaitingRun[]): Steps<Refused> {
+    const { fresh, refused } = yield* this.#find(keys)
+    if (fresh.length > 0) yield* this.#insert(fresh)
+    if (this.#load.onConflict === 'replace' && refused.size > 0) {
+      const texts = runs.flatMap((run) => splitItems(run.text ?? new Uint8Array(0)))
+      const items = [...refused].map(([index, position]) => [position, texts[index] ?? ''] as const)
+      yield* stageItems(this.#load, new Map(items))
+    }
+    return refused
   }
 
   /** The keys that are new, in order, and the others. */
-  async #lookUp(transaction: Transaction, keys: readonly string[]) {
-    const { shardKey, generationId } = this.#plan.lease
-    const found = await transaction.all('readPositions', shardKey, generationId, keys.map(keyBytes))
-    const positions = new Map(found.map(([number, position]) => [keys[Number(number) - 1] ?? '', Number(position)]))
+  *#find(keys: readonly string[]): Steps<{ fresh: string[]; refused: Map<number, number> }> {
+    const wanted = keys.map((key) => [key])
+    const found = yield* query((rows) => rows.find(KEY, this.#load.lease, wanted))
+    const positions = new Map<string, number>()
+    for (const row of found) if (row !== undefined) positions.set(String(row[0]), Number(row[1]))
     const fresh: string[] = []
     const refused = new Map<number, number>()
     for (const [index, key] of keys.entries()) {
@@ -122,16 +125,9 @@ export class KeyClaims {
     return { fresh, refused }
   }
 
-  #insert(transaction: Transaction, keys: readonly string[]): void {
-    const { shardKey, name, holder } = this.#plan.lease
-    void transaction.write('loadKeys', shardKey, name, holder, this.#next, keys.map(keyBytes))
+  *#insert(keys: readonly string[]): Steps<void> {
+    const first = this.#next
     this.#next += keys.length
-  }
-
-  /** Replacements are kept aside until the load ends: nobody may see them before. Of two for an item the last counts. */
-  #keepReplacements(transaction: Transaction, texts: ReadonlyMap<number, string>): void {
-    const { shardKey, name, holder, staging } = this.#plan.lease
-    const items = [...texts.values()].map((text) => Buffer.from(text))
-    void transaction.write('loadTail', shardKey, name, holder, staging, [...texts.keys()], items)
+    yield* query((rows) => rows.insertKeys(this.#load.lease, keys, first))
   }
 }

@@ -5,12 +5,13 @@ import type { DeflatePool } from '../../deflate-pool.ts'
 import type { Change } from '../../draft.ts'
 import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
+import type { Call } from '../../write-draft.ts'
 import type { Connections } from '../server/connection.ts'
 import { isOfOneCall, OutcomeUnknown } from '../server/explain-error.ts'
 import type { StoreUrl } from '../server/store-url.ts'
-import { type Call, commitTogether, type Outcome } from './commit-together.ts'
+import { commitTogether, type Outcome } from './commit-together.ts'
 import { explainWrite } from './explain-write.ts'
-import { tryTransaction, untilKnown } from './lease.ts'
+import { tryTransaction, untilKnown } from './try-transaction.ts'
 
 /** Calls in one commit, at most: other processes want to write too. */
 const CALLS_A_COMMIT = 256

@@ -1,25 +1,13 @@
 /** What goes between the store and the thread that reads its pages. */
 
-import type { StateTag } from '../../../contract/state-tag.ts'
 import { freeOwnMemory } from '../../../items/item-run.ts'
+import type { AnyPage } from '../../read-any-page.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../../segment.ts'
 import type { Head, PageRead, PastRead, Room, Segment, SegmentForm } from '../../store.ts'
 import { type Failure, unpackError } from '../write/writer.ts'
 
-/** Which earlier state, and whether the changes since are asked for. */
-export interface PastQuestion {
-  readonly tag: StateTag
-  readonly isChanges: boolean
-}
-
-export interface PageQuestion {
-  readonly name: string
-  readonly page: number
-  readonly isPublicOnly: boolean
-  /** Undefined: the page as it is now. */
-  readonly past?: PastQuestion | undefined
-  /** The form in which the segments come, and the room around a single one. */
-  readonly form: SegmentForm
+export interface PageQuestion extends AnyPage {
+  /** Around a single segment. */
   readonly room: Room
 }
 

@@ -2,8 +2,9 @@
 
 import type { Head, ListedHead } from '../../store.ts'
 import { HEAD_COLUMNS, headFrom, originText } from '../../stored-rows.ts'
+import type { StoredHead } from '../../tables.ts'
 import { changeRowCount, checkAbsence, checkRowCount, checkSum, SummedTable, withSum } from './row-sum.ts'
-import type { Row, Rows } from './rows.ts'
+import type { Row, Statements } from './statements.ts'
 
 export const HEAD = new SummedTable(
   'head',
@@ -22,14 +23,14 @@ const PUT = HEAD.put()
 const DELETE = 'DELETE FROM head WHERE name = ?'
 
 /** With `isPublicOnly` a private collection is as good as none, and takes as long. */
-export function readHead(rows: Rows, name: string, isPublicOnly = false): Head | undefined {
+export function readHead(rows: Statements, name: string, isPublicOnly = false): Head | undefined {
   const head = findHead(rows, name)
   if (head !== undefined && !(isPublicOnly && head.isPrivate)) return head
   return rows.inSnapshot(() => findAgain(rows, name, isPublicOnly))
 }
 
 /** In one snapshot with the proof that there is none. */
-function findAgain(rows: Rows, name: string, isPublicOnly: boolean): Head | undefined {
+function findAgain(rows: Statements, name: string, isPublicOnly: boolean): Head | undefined {
   const head = findHead(rows, name)
   if (head !== undefined && !(isPublicOnly && head.isPrivate)) return head
   checkAbsence(rows, HEAD, undefined, [name], head !== undefined)
@@ -37,12 +38,12 @@ function findAgain(rows: Rows, name: string, isPublicOnly: boolean): Head | unde
   return undefined
 }
 
-function findHead(rows: Rows, name: string): Head | undefined {
+function findHead(rows: Statements, name: string): Head | undefined {
   const row = rows.get(BY_NAME, name)
   return row && headOf(rows, name, row)
 }
 
-export function readAllHeads(rows: Rows): ListedHead[] {
+export function readAllHeads(rows: Statements): ListedHead[] {
   return rows.inSnapshot(() => {
     const found = rows.all(ALL)
     checkRowCount(rows, HEAD, found.length)
@@ -54,19 +55,19 @@ export function readAllHeads(rows: Rows): ListedHead[] {
 }
 
 /** Reads the head from the first columns of a row. Its sum is right, so the types hold. */
-export function headOf(rows: Rows, name: string, row: Row): Head {
+export function headOf(rows: Statements, name: string, row: Row): Head {
   // Whether the reader may know of this collection is not known either.
   checkSum(rows, HEAD.start(name), undefined, row)
   return headFrom(name, row)
 }
 
-export function insertHead(rows: Rows, head: Head): void {
+export function insertHead(rows: Statements, head: Head): void {
   putHead(rows, head)
   changeRowCount(rows, HEAD, 1)
 }
 
 /** In the place of the one that has its name. */
-export function putHead(rows: Rows, head: Head): void {
+export function putHead(rows: Statements, head: Head): void {
   const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
   const settings = [id, keyField, Number(isPaginated), Number(isPrivate)]
   const state = [generation, version, commitId, fullPagesId, next, live]
@@ -74,7 +75,12 @@ export function putHead(rows: Rows, head: Head): void {
   rows.run(PUT, ...withSum(HEAD.start(name), ...settings, ...state, ...history, Date.now()))
 }
 
-export function deleteHead(rows: Rows, { name }: Head): void {
+export function deleteHead(rows: Statements, { name }: Head): void {
   rows.run(DELETE, name)
   changeRowCount(rows, HEAD, -1)
+}
+
+/** A head with its place: the rows of a generation have the id of the collection and the number of the generation. */
+export function storedHead(head: Head): StoredHead {
+  return { ...head, shardKey: head.id, generationId: head.generation, isGuarded: true }
 }

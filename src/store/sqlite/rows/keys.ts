@@ -2,10 +2,10 @@
 
 import type { SQLInputValue } from 'node:sqlite'
 import { damagedCollection } from '../../collection-rules.ts'
+import type { Generation } from '../../rows.ts'
 import { isAgainstConstraint } from './explain-error.ts'
 import { checkAbsence, checkSum, SummedTable, sumOf, withSum } from './row-sum.ts'
-import type { Rows } from './rows.ts'
-import type { RowOwner } from './stored-ream.ts'
+import type { Statements } from './statements.ts'
 
 const KEY = new SummedTable(
   'key',
@@ -31,20 +31,20 @@ const INSERT_SOME = `
 const DELETE = 'DELETE FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
 
 /** The position that a key has. To be called in a snapshot. Unless it is told otherwise, it proves that there is none. */
-export function findKey(rows: Rows, owner: RowOwner, key: string, mustProve = true): number | undefined {
+export function findKey(rows: Statements, place: Generation, key: string, mustProve = true): number | undefined {
   // SQLite would look for U+FFFD in the place of half a surrogate pair, and no key holds such a half.
   if (!key.isWellFormed()) return undefined
-  const row = rows.get(FIND, owner.id, owner.generation, key)
-  if (row === undefined && mustProve) checkAbsence(rows, KEY, owner.name, [owner.id, owner.generation, key])
-  if (row !== undefined) checkSum(rows, KEY.start(owner.id, owner.generation, key), owner.name, row)
+  const row = rows.get(FIND, place.shardKey, place.generationId, key)
+  if (row === undefined && mustProve) checkAbsence(rows, KEY, place.name, [place.shardKey, place.generationId, key])
+  if (row !== undefined) checkSum(rows, KEY.start(place.shardKey, place.generationId, key), place.name, row)
   return row?.[0] as number | undefined
 }
 
-export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
-  const start = KEY.start(owner.id, owner.generation)
+export function* readPositions(rows: Statements, place: Generation): Generator<number> {
+  const start = KEY.start(place.shardKey, place.generationId)
   for (let last: string | undefined = ''; last !== undefined; ) {
-    const found = rows.all(NEXT, owner.id, owner.generation, last)
-    for (const row of found) checkSum(rows, start, owner.name, row)
+    const found = rows.all(NEXT, place.shardKey, place.generationId, last)
+    for (const row of found) checkSum(rows, start, place.name, row)
     for (const row of found) yield row[1] as number
     last = found.length < KEYS_AT_A_TIME ? undefined : (found.at(-1)?.[0] as string)
   }
@@ -55,8 +55,8 @@ export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
  * index, and where they are.
  */
 export function claimKeys(
-  rows: Rows,
-  owner: RowOwner,
+  rows: Statements,
+  place: Generation,
   keys: readonly string[],
   position: number,
 ): ReadonlyMap<number, number> {
@@ -65,10 +65,10 @@ export function claimKeys(
     const some = keys.slice(from, from + KEYS_A_STATEMENT)
     // Where one is taken, others are likely to be.
     const mayBeFree = taken.size === 0 && some.length === KEYS_A_STATEMENT
-    if (mayBeFree && claimFreeKeys(rows, owner, some, position + from)) continue
+    if (mayBeFree && claimFreeKeys(rows, place, some, position + from)) continue
     for (const [at, key] of some.entries()) {
       const wanted = position + from + at - taken.size
-      const claimed = claimKey(rows, owner, key, wanted)
+      const claimed = claimKey(rows, place, key, wanted)
       if (claimed !== wanted) taken.set(from + at, claimed)
     }
   }
@@ -79,9 +79,9 @@ export function claimKeys(
  * Gives KEYS_A_STATEMENT keys the positions from `position` on. Answers false if one of them is taken. Some have theirs then, and
  * `claimKey` finds them at the position that it would give them.
  */
-function claimFreeKeys(rows: Rows, owner: RowOwner, keys: readonly string[], position: number): boolean {
-  const start = KEY.start(owner.id, owner.generation)
-  const values: SQLInputValue[] = [owner.id, owner.generation, position]
+function claimFreeKeys(rows: Statements, place: Generation, keys: readonly string[], position: number): boolean {
+  const start = KEY.start(place.shardKey, place.generationId)
+  const values: SQLInputValue[] = [place.shardKey, place.generationId, position]
   for (const [at, key] of keys.entries()) values.push(key, sumOf(start, key, position + at))
   try {
     rows.run(INSERT_SOME, ...values)
@@ -93,15 +93,15 @@ function claimFreeKeys(rows: Rows, owner: RowOwner, keys: readonly string[], pos
 }
 
 /** Gives a key that position, unless it has one already. Answers the position that it has then. */
-export function claimKey(rows: Rows, owner: RowOwner, key: string, position: number): number {
-  const row = withSum(KEY.start(owner.id, owner.generation, key), position)
+export function claimKey(rows: Statements, place: Generation, key: string, position: number): number {
+  const row = withSum(KEY.start(place.shardKey, place.generationId, key), position)
   if (rows.run(INSERT, ...row) === 1) return position
-  const taken = findKey(rows, owner, key)
+  const taken = findKey(rows, place, key)
   if (taken === undefined)
-    throw damagedCollection(owner.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
+    throw damagedCollection(place.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
   return taken
 }
 
-export function deleteKey(rows: Rows, owner: RowOwner, key: string): void {
-  rows.run(DELETE, owner.id, owner.generation, key)
+export function deleteKey(rows: Statements, place: Generation, key: string): void {
+  rows.run(DELETE, place.shardKey, place.generationId, key)
 }

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import type { Row, Rows } from './rows.ts'
+import type { Row, Statements } from './statements.ts'
 
 type Value = SQLInputValue | SQLOutputValue
 
@@ -68,7 +68,7 @@ export function sumOf({ sum }: RowStart, ...columns: SQLInputValue[]): number {
 }
 
 /** Reports a row that is not as it was written. What `select` named begins in column `at`. */
-export function checkSum(rows: Rows, start: RowStart, collection: string | undefined, row: Row, at = 0): void {
+export function checkSum(rows: Statements, start: RowStart, collection: string | undefined, row: Row, at = 0): void {
   const { table, columns, sum } = start
   const end = at + table.columns.length - columns.length
   if (row[end] === addColumns(sum, row, at, end)) return
@@ -156,24 +156,24 @@ const READ = `SELECT ${ROW_COUNT.select(1)} FROM row_count WHERE name = ?`
 const PUT = ROW_COUNT.put()
 
 /** To be called in the snapshot in which the rows were counted. Without `found` SQLite counts them, which is fast. */
-export function checkRowCount(rows: Rows, table: SummedTable, found: number = countRows(rows, table)): void {
+export function checkRowCount(rows: Statements, table: SummedTable, found: number = countRows(rows, table)): void {
   const expected = readRowCount(rows, table)
   if (found === expected) return
   rows.reportDamage(undefined, `The table "${table.name}" has ${found} rows instead of ${expected}.`)
 }
 
 /** For whoever inserts or deletes a row: `change` is 1 or -1. */
-export function changeRowCount(rows: Rows, table: SummedTable, change: number): void {
+export function changeRowCount(rows: Statements, table: SummedTable, change: number): void {
   rows.run(PUT, ...withSum(ROW_COUNT.start(table.name), readRowCount(rows, table) + change))
 }
 
-function readRowCount(rows: Rows, { name }: SummedTable): number {
+function readRowCount(rows: Statements, { name }: SummedTable): number {
   const row = rows.get(READ, name)
   if (row !== undefined) checkSum(rows, ROW_COUNT.start(name), undefined, row)
   return (row?.[0] ?? 0) as number
 }
 
-function countRows(rows: Rows, { name }: SummedTable): number {
+function countRows(rows: Statements, { name }: SummedTable): number {
   return rows.get(`SELECT count(*) FROM ${name}`)?.[0] as number
 }
 
@@ -208,7 +208,7 @@ type Key = readonly SQLInputValue[]
  * must not be known by the time that it takes.
  */
 export function checkAbsence(
-  rows: Rows,
+  rows: Statements,
   table: SummedTable,
   collection: string | undefined,
   key: Key,
@@ -227,7 +227,7 @@ export function checkAbsence(
 }
 
 /** The rows nearest to a key, whatever collection they are of; without a key, those at the end. */
-function findRows(rows: Rows, statements: readonly string[], key: Key = []): readonly Row[] {
+function findRows(rows: Statements, statements: readonly string[], key: Key = []): readonly Row[] {
   const found: Row[] = []
   // One column less at a time: if all were compared at once, SQLite would leave out a row with a NULL.
   for (let width = key.length; found.length < ROWS_A_SIDE; width--) {

@@ -17,7 +17,7 @@ import { StoreError } from '../../store-error.ts'
 import { type DiskSpace, readDiskSpace, reserveBytesOf } from '../file/disk-space.ts'
 import { releaseReserve } from '../file/reserve-file.ts'
 import { FREE_SPACE } from '../rows/explain-error.ts'
-import type { Rows } from '../rows/rows.ts'
+import type { Statements } from '../rows/statements.ts'
 
 /** With so much more than the reserve, no commit can use it up: then nothing else is measured. */
 const AMPLE_BYTES = 2 * 1024 ** 3
@@ -47,7 +47,7 @@ interface Measured extends DiskSpace {
 }
 
 export class WriteSpace {
-  readonly #rows: Rows
+  readonly #rows: Statements
   readonly #path: string
   readonly #pageBytes: number
   /** At the beginning of the transaction; undefined where there is plenty. */
@@ -59,7 +59,7 @@ export class WriteSpace {
   readonly #maxCacheKib: number
   #cacheKib: number
 
-  constructor(rows: Rows, path: string, { writerCacheBytes }: MemoryPlan) {
+  constructor(rows: Statements, path: string, { writerCacheBytes }: MemoryPlan) {
     this.#maxCacheKib = Math.floor(writerCacheBytes / 1024)
     this.#cacheKib = this.#maxCacheKib
     this.#rows = rows

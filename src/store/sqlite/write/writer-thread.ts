@@ -3,18 +3,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { type ChangeCall, changeOf, memoryOf } from '../../changes.ts'
-import { NO_COLLECTION } from '../../collection-rules.ts'
 import { DeflatePool } from '../../deflate-pool.ts'
-import type { Draft } from '../../draft.ts'
+import { findObstacle, SweepNeeded } from '../../leases.ts'
+import { runAsync, runSync } from '../../rows.ts'
 import { StoreError } from '../../store-error.ts'
 import { type Numbered, serveOwners, type ThreadMessage } from '../../thread.ts'
+import { applyCall, type OpenDraft, openDraft, readForCalls, writeDraft } from '../../write-draft.ts'
 import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } from '../file/store-file.ts'
 import { explainError, isFull, isLocked, isOfOneCall } from '../rows/explain-error.ts'
-import { doOnce } from '../rows/request-log.ts'
-import { Rows } from '../rows/rows.ts'
-import { isAnythingLeftOver, SweepNeeded } from './lease.ts'
+import { SqliteRows } from '../rows/sqlite-rows.ts'
+import { Statements } from '../rows/statements.ts'
 import { Steps } from './steps.ts'
-import { beginDraft, readForChange, writeDraft } from './write-draft.ts'
 import { WriteSpace } from './write-space.ts'
 import {
   type NamedChange,
@@ -164,23 +163,25 @@ class WriterThread {
 class Transactions {
   readonly #place: FilePlace
   readonly #database: DatabaseSync
-  readonly #rows: Rows
+  readonly #rows: SqliteRows
+  readonly #sql: Statements
   readonly #steps: Steps
   readonly #pool: DeflatePool
   readonly #space: WriteSpace
   /** What the changes of this transaction come to, by the name of the collection. */
-  readonly #drafts = new Map<string, Draft>()
+  readonly #drafts = new Map<string, OpenDraft>()
 
   constructor({ place, plan }: WriterData) {
     // Opening would make a new file where there is none.
     checkSameFile(place)
     this.#place = place
     this.#database = openWriteConnection(place.path, RETRY_MS, plan)
-    this.#rows = new Rows(this.#database)
+    this.#sql = new Statements(this.#database)
+    this.#rows = new SqliteRows(this.#sql)
     this.#pool = new DeflatePool(plan)
-    this.#rows.run('PRAGMA wal_autocheckpoint = 0')
+    this.#sql.run('PRAGMA wal_autocheckpoint = 0')
     this.#steps = new Steps(this.#rows, this.#pool)
-    this.#space = new WriteSpace(this.#rows, place.path, plan)
+    this.#space = new WriteSpace(this.#sql, place.path, plan)
   }
 
   /** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
@@ -200,13 +201,13 @@ class Transactions {
       }
       await this.#writeDrafts()
       if (isOrdinary) this.#space.checkGrowth()
-      this.#rows.run('COMMIT')
+      this.#sql.run('COMMIT')
       return outcomes
     } catch (error) {
       if (isFull(error)) this.#space.noteFull()
       this.#drafts.clear()
       restorePositions()
-      if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
+      if (this.#sql.isInTransaction) this.#sql.run('ROLLBACK')
       throw error
     }
   }
@@ -231,11 +232,11 @@ class Transactions {
       return
     }
     try {
-      const [, logged = 0, moved = 0] = (this.#rows.get('PRAGMA wal_checkpoint(NOOP)') ?? []) as number[]
+      const [, logged = 0, moved = 0] = (this.#sql.get('PRAGMA wal_checkpoint(NOOP)') ?? []) as number[]
       const isDue =
         logged - moved >= Math.min(PAGES_A_CHECKPOINT, this.#space.mostLogPages) ||
         (logged >= MAX_LOG_PAGES && moved < logged)
-      if (isDue) this.#rows.get('PRAGMA wal_checkpoint(PASSIVE)')
+      if (isDue) this.#sql.get('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
       // A full disk, for one. Everything stays in the log, and who writes next is told if that cannot grow either.
     }
@@ -244,7 +245,7 @@ class Transactions {
   /** True while there is more to remove; what fails is left to a later time. */
   async tidy(): Promise<boolean> {
     try {
-      if (!isAnythingLeftOver(this.#rows)) return false
+      if (this.#rows.findLeftoverShards().length === 0 && this.#rows.findDeadLeases().length === 0) return false
       const [, outcome] = (await this.commitAlone([0, { operation: 'sweep', parameters: [] }])) ?? []
       return outcome !== undefined && 'value' in outcome && outcome.value === true
     } catch {
@@ -260,7 +261,7 @@ class Transactions {
   #begin(): void {
     for (const startedAt = performance.now(); ; ) {
       try {
-        this.#rows.run('BEGIN IMMEDIATE')
+        this.#sql.run('BEGIN IMMEDIATE')
         return
       } catch (error) {
         if (!isLocked(error) || performance.now() - startedAt > BUSY_TIMEOUT_MS) throw error
@@ -277,12 +278,11 @@ class Transactions {
     const change = changeOf(call)
     let value: unknown
     try {
-      const draft = this.#drafts.get(name) ?? beginDraft(this.#rows, name)
+      const draft = this.#drafts.get(name) ?? this.#openDraft(name)
       this.#drafts.set(name, draft)
-      readForChange(this.#rows, draft, change)
-      const apply = () => draft.apply(change)
-      const collectionId = () => (change.isDrop ? NO_COLLECTION : draft.head?.id)
-      value = once === undefined ? apply() : doOnce(this.#rows, once, collectionId, apply)
+      const sent = { change, once }
+      runSync(readForCalls(draft, [sent]), this.#rows)
+      value = applyCall(draft, sent)
     } catch (error) {
       // What is refused has changed nothing. Anything else may have: then nobody in this transaction has succeeded.
       const isRefusal = error instanceof StoreError ? error.code !== 'corrupt' : error instanceof SweepNeeded
@@ -293,25 +293,30 @@ class Transactions {
     return { value, isChange: true }
   }
 
+  #openDraft(name: string): OpenDraft {
+    const head = this.#rows.readHead(name)
+    return openDraft(name, head, runSync(findObstacle(name, head), this.#rows))
+  }
+
   async #writeDrafts(): Promise<void> {
-    for (const draft of this.#drafts.values()) await writeDraft(this.#rows, draft, this.#pool)
+    for (const draft of this.#drafts.values()) await runAsync(writeDraft(draft, this.#pool), this.#rows)
     this.#drafts.clear()
   }
 
   async #step({ operation, parameters }: StepCall): Promise<Outcome> {
     await this.#writeDrafts()
-    this.#rows.run('SAVEPOINT step')
+    this.#sql.run('SAVEPOINT step')
     try {
       // The sender is typed (writer.ts): these are the parameters of this step.
       const step = this.#steps[operation] as (...parameters: readonly unknown[]) => unknown
       const value = await step.apply(this.#steps, [...parameters])
-      this.#rows.run('RELEASE step')
+      this.#sql.run('RELEASE step')
       return { value }
     } catch (error) {
       // A full disk, for one, makes SQLite roll back everything: then nobody in this transaction has succeeded.
-      if (!this.#rows.isInTransaction) throw error
-      this.#rows.run('ROLLBACK TO step')
-      this.#rows.run('RELEASE step')
+      if (!this.#sql.isInTransaction) throw error
+      this.#sql.run('ROLLBACK TO step')
+      this.#sql.run('RELEASE step')
       return { failure: packError(explainError(error, this.#place.path)) }
     }
   }

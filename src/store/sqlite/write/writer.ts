@@ -3,12 +3,12 @@
 import type { MemoryPlan } from '../../../memory/memory-plan.ts'
 import type { StoreActivity } from '../../activity.ts'
 import { type ChangeCall, memoryOf } from '../../changes.ts'
+import { SweepNeeded } from '../../leases.ts'
 import type { Once } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
 import { isFull } from '../rows/explain-error.ts'
-import { SweepNeeded } from './lease.ts'
 import type { Steps } from './steps.ts'
 
 /** What the writer thread is started with. */

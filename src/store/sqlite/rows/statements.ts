@@ -1,12 +1,12 @@
-/** Statements prepared once and rows as arrays: naming the columns again in every row costs more than reading them. */
+/** SQL on a connection. Each statement is prepared once, and rows are arrays: naming the columns in every row costs more than reading them. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { damagedCollection } from '../../collection-rules.ts'
 
 export type Row = readonly SQLOutputValue[]
 
-export class Rows {
-  /** Takes what is wrong with a row, in words. It throws, but for whoever wants to know of all damage there is. */
+export class Statements {
+  /** Reports a damaged row. Throws by default; `verify` collects instead. */
   readonly reportDamage: (collection: string | undefined, message: string) => void
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()

@@ -1,0 +1,286 @@
+/** The operations of hot paths, built from the basic ones: for an engine that gains nothing from doing more in one statement. */
+
+import { damagedCollection } from './collection-rules.ts'
+import { joinItems } from './item-text.ts'
+import { stagingOf } from './leases.ts'
+import { type HoleCount, REAM_SIZE, tailStart } from './positions.ts'
+import type { SealedReam } from './ream.ts'
+import type { StoredReam } from './ream-draft.ts'
+import {
+  type BlockRange,
+  type ChangeSize,
+  type FoundItem,
+  type FoundLease,
+  type FoundParts,
+  type Generation,
+  type History,
+  type Lease,
+  type Leftover,
+  type Numbers,
+  type Operations,
+  type PastItem,
+  query,
+  type Range,
+  type RememberedRequest,
+  type RequestPlace,
+  type Rows,
+  runSync,
+  type Staging,
+  type Steps,
+  type WantedParts,
+} from './rows.ts'
+import type { Head } from './store.ts'
+import { readHoles, reamFrom, tailItemFrom } from './stored-items.ts'
+import {
+  CHANGE,
+  HOLE,
+  KEY,
+  type Owner,
+  type Owners,
+  PAST,
+  PAST_HOLE,
+  type Place,
+  REAM,
+  type Row,
+  type StoredHead,
+  TAIL,
+  type Table,
+} from './tables.ts'
+
+/** For the average size of a ream. */
+const REAMS_MEASURED = 20
+
+type Operation<Name extends keyof Operations> = (
+  ...parameters: Parameters<Operations[Name]>
+) => Steps<Awaited<ReturnType<Operations[Name]>>>
+
+export const DEFAULT_OPERATIONS: { readonly [Name in keyof Operations]: Operation<Name> } = {
+  *pastIn(owner, generation, start, end, numbers) {
+    const items: PastItem[] = []
+    for (let position = yield* nextChanged(owner, generation, start, end); position !== undefined; ) {
+      items.push(...(yield* pastItem(owner, generation, position, numbers)))
+      position = yield* nextChanged(owner, generation, position + 1, end)
+    }
+    return items
+  },
+
+  *pastAt(owner, generation, positions, numbers) {
+    const items: PastItem[] = []
+    const sorted = positions.toSorted((a, b) => a - b)
+    const end = (sorted.at(-1) ?? 0) + 1
+    let changed: number | undefined = -1
+    for (const position of sorted) {
+      if (changed < position) changed = yield* nextChanged(owner, generation, position, end)
+      if (changed === undefined) break
+      if (changed === position) items.push(...(yield* pastItem(owner, generation, position, numbers)))
+    }
+    return items
+  },
+
+  *lastChangeIn(owner, generation, start, end, { from, to }) {
+    let last: number | undefined
+    for (let position = yield* nextChanged(owner, generation, start, end); position !== undefined; ) {
+      const at = [generation, position]
+      const range = { at, from: [from], to: [to], limit: 1, isReverse: true }
+      const [found] = yield* query((rows) => rows.scan(PAST, owner, range))
+      if (found !== undefined) last = Math.max(last ?? 0, found.at(-1) as number)
+      position = yield* nextChanged(owner, generation, position + 1, end)
+    }
+    return last
+  },
+
+  *pastHoles(owner, generation, level, blocks, number) {
+    const counts: HoleCount[] = []
+    for (const block of blocks) {
+      const range = { at: [generation, level, block], from: [number], limit: 1 }
+      const [found] = yield* query((rows) => rows.scan(PAST_HOLE, owner, range))
+      if (found !== undefined) counts.push({ level, block, gone: found.at(-1) as number })
+    }
+    return counts
+  },
+
+  *changes(owner, { from, to }, limit) {
+    const before = yield* query((rows) => rows.scan(CHANGE, owner, { to: [from + 1], limit: 1, isReverse: true }))
+    const others = yield* query((rows) => rows.scan(CHANGE, owner, { from: [from + 1], to: [to], limit }))
+    return [...before, ...others]
+  },
+
+  *changeSizes(owner, { from, to }, limit) {
+    const sizes: ChangeSize[] = []
+    // One by one: only one text at a time is in memory.
+    for (let next = from; sizes.length < limit; ) {
+      const [row] = yield* query((rows) => rows.scan(CHANGE, owner, { from: [next], to: [to], limit: 1 }))
+      if (row === undefined) break
+      const [number, , generation, kind, position, , before] = row as [
+        ...[number, number, number, number, number, number],
+        string | null,
+      ]
+      sizes.push({ number, generation, kind, position, bytes: before?.length ?? 0 })
+      next = number + 1
+    }
+    return sizes
+  },
+
+  *addHoles(place, counts) {
+    const found = yield* query((rows) =>
+      rows.find(
+        HOLE,
+        place,
+        counts.map(({ level, block }) => [level, block]),
+      ),
+    )
+    const added = counts.map(({ level, block, gone }, at) => [level, block, gone + Number(found[at]?.at(-1) ?? 0)])
+    yield* query((rows) => rows.put(HOLE, place, added))
+  },
+}
+
+/** The next position, from `start` on and before `end`, at which something was ever changed. */
+function* nextChanged(owner: History, generation: number, start: number, end: number): Steps<number | undefined> {
+  const range = { at: [generation], from: [start], to: [end], limit: 1 }
+  const [found] = yield* query((rows) => rows.scan(PAST, owner, range))
+  return found?.[1] as number | undefined
+}
+
+/** The original text of the item at a position, if it changed. */
+function* pastItem(owner: History, generation: number, position: number, { from, to }: Numbers): Steps<PastItem[]> {
+  const range = { at: [generation, position], from: [from], to: [to], limit: 1 }
+  const [found] = yield* query((rows) => rows.scan(PAST, owner, range))
+  const number = found?.at(-1)
+  if (number === undefined) return []
+  const change = yield* query((rows) => rows.get(CHANGE, owner, [number]))
+  const text = change?.at(-1)
+  if (typeof text === 'string') return [{ position, text }]
+  yield* query((rows) => rows.reportDamage(owner.name, `Change ${number} is missing.`))
+  return []
+}
+
+/** An engine that answers at once. */
+export abstract class SyncRows implements Rows {
+  abstract get<O extends Owner>(table: Table<O>, owner: Owners[O], key: Row, isProven?: boolean): Row | undefined
+  abstract find<O extends Owner>(
+    table: Table<O>,
+    owner: Owners[O],
+    keys: readonly Row[],
+    isProven?: boolean,
+  ): readonly (Row | undefined)[]
+  abstract scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): readonly Row[]
+  abstract put<O extends Owner>(table: Table<O>, owner: Owners[O], rows: readonly Row[]): void
+  abstract remove<O extends Owner>(table: Table<O>, owner: Owners[O], keys: readonly Row[]): void
+  abstract removeRange<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): number
+  abstract reportDamage(collection: string | undefined, message: string): void
+  abstract readHead(name: string, isPublicOnly?: boolean): StoredHead | undefined
+  abstract storedHead(head: Head, before: StoredHead | undefined): StoredHead
+  abstract putHead(head: StoredHead, before: StoredHead | undefined): void
+  abstract removeHead(head: StoredHead): void
+  abstract newPlace(name: string, id: number, generation: Place | undefined, isNew: boolean): Place & Staging
+  abstract takeLease(lease: Lease): boolean
+  abstract findLease(name: string): FoundLease | undefined
+  abstract findDeadLeases(): readonly string[]
+  abstract holdLease(lease: Lease): number | undefined
+  abstract removeLease(lease: Lease): boolean
+  abstract isBlocked(head: StoredHead): boolean
+  abstract addLeftover(place: Generation, base: number): void
+  abstract addHistoryLeftover(owner: History, base: number): void
+  abstract findLeftoverShards(): readonly number[]
+  abstract lockLeftover(shardKey: number): Leftover | undefined
+  abstract moveCursor(leftover: Leftover, keyCursor: string): void
+  abstract removeLeftover(leftover: Leftover): void
+  abstract isVisible(place: Generation, base: number): boolean
+  abstract findChanges(owner: History): number | undefined
+  abstract findLastKey(place: Generation, after: string, limit: number): string | undefined
+  abstract sweepKeys(place: Generation, after: string, last: string, base: number): void
+  abstract findRequests(name: string, places: readonly RequestPlace[]): readonly RememberedRequest[]
+  abstract putRequests(name: string, requests: readonly RememberedRequest[]): void
+  abstract removeFollowing(head: StoredHead): void
+
+  /** Its transaction is the only one that writes. */
+  lockHead(name: string): StoredHead | undefined {
+    return this.readHead(name)
+  }
+
+  pastIn: Operations['pastIn'] = (...given) => runSync(DEFAULT_OPERATIONS.pastIn(...given), this)
+  pastAt: Operations['pastAt'] = (...given) => runSync(DEFAULT_OPERATIONS.pastAt(...given), this)
+  lastChangeIn: Operations['lastChangeIn'] = (...given) => runSync(DEFAULT_OPERATIONS.lastChangeIn(...given), this)
+  pastHoles: Operations['pastHoles'] = (...given) => runSync(DEFAULT_OPERATIONS.pastHoles(...given), this)
+  changes: Operations['changes'] = (...given) => runSync(DEFAULT_OPERATIONS.changes(...given), this)
+  changeSizes: Operations['changeSizes'] = (...given) => runSync(DEFAULT_OPERATIONS.changeSizes(...given), this)
+  addHoles: Operations['addHoles'] = (...given) => runSync(DEFAULT_OPERATIONS.addHoles(...given), this)
+
+  readParts(name: string, wanted: WantedParts, isPublicOnly: boolean): FoundParts | undefined {
+    const head = this.readHead(name, isPublicOnly)
+    return head && this.readPartsOf(head, wanted)
+  }
+
+  readPartsOf(head: StoredHead, { reams, hasTail }: WantedParts): FoundParts {
+    const found = new Map<number, SealedReam>()
+    for (const number of reams) {
+      const row = this.get(REAM, head, [number])
+      if (row !== undefined) found.set(number, reamFrom(row))
+    }
+    const items = hasTail ? this.wholeTail(head).map((row) => tailItemFrom(row).item) : undefined
+    return { head, reams: found, tail: items && { raw: joinItems(items), count: items.length } }
+  }
+
+  readHoleBlocks({ name }: StoredHead, { level, from, to }: BlockRange) {
+    const head = this.readHead(name)
+    return head && { head, counts: runSync(readHoles(head, level, from, to), this) }
+  }
+
+  findItem(name: string, key: string, isPublicOnly: boolean) {
+    const head = this.readHead(name, isPublicOnly)
+    return head && { head, found: this.findItemOf(head, key) }
+  }
+
+  protected findItemOf(head: StoredHead, key: string): FoundItem | undefined {
+    const position = this.get(KEY, head, [key], true)?.at(-1)
+    // Positions from `next` on belong to a load that is not finished.
+    if (typeof position !== 'number' || position >= head.next) return undefined
+    if (position >= tailStart(head)) {
+      const row = this.get(TAIL, head, [position])
+      return { position, item: row && tailItemFrom(row).item, ream: undefined }
+    }
+    const row = this.get(REAM, head, [Math.floor(position / REAM_SIZE)])
+    return { position, item: undefined, ream: row && reamFrom(row) }
+  }
+
+  reamsToChange(place: Generation, numbers: readonly number[]): readonly (readonly [number, StoredReam])[] {
+    return numbers.map((number) => [number, () => this.#requireReam(place, number)])
+  }
+
+  wholeTail(head: StoredHead): readonly Row[] {
+    return this.scan(TAIL, head, { from: [tailStart(head)], to: [head.next] })
+  }
+
+  addKeys(place: Generation, keys: ReadonlyMap<string, number>): void {
+    this.put(KEY, place, [...keys])
+  }
+
+  insertKeys(lease: Lease, keys: readonly string[], first: number): void {
+    this.addKeys(lease, new Map(keys.map((key, index) => [key, first + index])))
+  }
+
+  moveStagedReams(lease: Lease): void {
+    const staging = stagingOf(lease)
+    for (let next = 0; ; ) {
+      const [row] = this.scan(REAM, staging, { from: [next], limit: 1 })
+      if (row === undefined) return
+      next = Number(row[0]) + 1
+      this.put(REAM, lease, [row])
+    }
+  }
+
+  reamBytes(place: Generation): number {
+    let [bytes, count] = [0, 0]
+    for (const row of this.scan(REAM, place, { limit: REAMS_MEASURED })) {
+      bytes += reamFrom(row).data.byteLength
+      count++
+    }
+    return bytes / Math.max(1, count)
+  }
+
+  #requireReam(place: Generation, number: number): SealedReam {
+    const row = this.get(REAM, place, [number])
+    if (row === undefined) throw damagedCollection(place.name, `Ream ${number} is missing.`)
+    return reamFrom(row)
+  }
+}

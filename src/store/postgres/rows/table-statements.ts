@@ -1,0 +1,219 @@
+/** Statements made from the tables as they are declared. Each names the shard key, so on Citus it is one task on one shard. */
+
+import type { Range } from '../../rows.ts'
+import type { Column, ColumnType, Table } from '../../tables.ts'
+
+/** The time of the transaction, in milliseconds since 1970. */
+export const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
+
+export const TYPES: { readonly [type in ColumnType]: string } = {
+  number: 'bigint',
+  text: 'text',
+  json: 'bytea',
+  bytes: 'bytea',
+  deflated: 'bytea',
+  now: 'bigint',
+  generationId: 'bigint',
+}
+
+const OWNER_COLUMNS = {
+  generation: ['shard_key', 'generation_id'],
+  collection: ['shard_key', 'collection_id'],
+} as const
+
+/**
+ * Rows of a table for each element of a list. It must not be `= ANY`, nor a join: the planner multiplies the selectivity of shard
+ * key and generation, expects one row of the two, and reads all of a large collection to find a few. OFFSET 0 keeps the subquery
+ * from becoming a join.
+ */
+export const lookUp = (columns: string, table: string, conditions: string): string =>
+  `LATERAL (SELECT ${columns} FROM @${table} WHERE ${conditions} OFFSET 0)`
+
+/**
+ * Deletes the rows whose `ctid` a query finds, so that the planner can only use a TID scan. Citus has to see the shard key again, to
+ * know the shard. Only for rows that nobody else can change meanwhile: a row that moved would be missed.
+ */
+export const deleteFound = (table: string, query: string): string =>
+  `DELETE FROM @${table} WHERE @citus(shard_key = $1::bigint AND) ctid = ANY (ARRAY (${query}))`
+
+/** How a statement of a table is called, and its text. */
+export interface TableStatement {
+  readonly name: string
+  readonly sql: string
+}
+
+/** The statements of a table, each made once. */
+export class TableStatements {
+  readonly #table: Table
+  readonly #made = new Map<string, TableStatement>()
+
+  constructor(table: Table) {
+    this.#table = table
+  }
+
+  /** All that were needed so far. */
+  get made(): readonly TableStatement[] {
+    return [...this.#made.values()]
+  }
+
+  static of(this: void, table: Table): TableStatements {
+    let statements = known.get(table)
+    if (statements === undefined) {
+      statements = new TableStatements(table)
+      known.set(table, statements)
+    }
+    return statements
+  }
+
+  /** $1 and $2 are the owner, then comes the key. */
+  get get(): TableStatement {
+    const { name, key } = this.#table
+    const whole = key.map((column, at) => `t.${column.name} = ${parameter(at + 3, column)}`)
+    return this.#make(
+      'get',
+      () => `SELECT ${selected(this.#values)} FROM @${name} t WHERE ${this.#owned('t')} AND ${whole.join(' AND ')}`,
+    )
+  }
+
+  /** Takes a list for each column of the key. Each row begins with the number of its key, from 1. */
+  get find(): TableStatement {
+    const { name, key } = this.#table
+    return this.#make(
+      'find',
+      () => `
+      SELECT u.number, r.* FROM unnest(${lists(key, 3)}) WITH ORDINALITY u (${names(key, 'k_')}, number)
+      CROSS JOIN ${lookUp(selected(this.#values), `${name} t`, `${this.#owned('t')} AND ${matches(key)}`)} r`,
+    )
+  }
+
+  scan(range: Range): TableStatement {
+    const { name, columns, key } = this.#table
+    const order = key.map((column) => `t.${column.name}${range.isReverse ? ' DESC' : ''}`)
+    return this.#make(`scan ${shapeOf(range)}`, () => {
+      const { conditions, next } = this.#conditions(range)
+      return `SELECT ${selected(columns)} FROM @${name} t WHERE ${conditions} ORDER BY ${order.join(', ')} LIMIT $${next}::bigint`
+    })
+  }
+
+  /** Takes a list for each column; for deflated bytes the bytes of all rows, and lists of where each begins and how long it is. */
+  get put(): TableStatement {
+    let next = 3
+    return this.#make('put', () =>
+      this.#insert(({ type }) => {
+        if (type === 'now') return NOW_MS
+        if (type !== 'deflated') return `unnest($${next++}::${TYPES[type]}[])`
+        const [bytes, starts, lengths] = [next++, next++, next++]
+        return `substring($${bytes}::bytea FROM unnest($${starts}::integer[]) FOR unnest($${lengths}::integer[]))`
+      }),
+    )
+  }
+
+  /** Takes a value for each column. */
+  get putOne(): TableStatement {
+    let next = 3
+    return this.#make('putOne', () =>
+      this.#insert((column) => (column.type === 'now' ? NOW_MS : parameter(next++, column))),
+    )
+  }
+
+  get remove(): TableStatement {
+    const { name, key } = this.#table
+    return this.#make('remove', () =>
+      deleteFound(
+        name,
+        `SELECT r.place FROM unnest(${lists(key, 3)}) u (${names(key, 'k_')})
+        CROSS JOIN ${lookUp('t.ctid AS place', `${name} t`, `${this.#owned('t')} AND ${matches(key)}`)} r`,
+      ),
+    )
+  }
+
+  removeRange(range: Range): TableStatement {
+    const { name, key } = this.#table
+    const isLimited = range.limit !== undefined
+    return this.#make(`${isLimited ? 'removeSome' : 'removeRange'} ${shapeOf(range)}`, () => {
+      const { conditions, next } = this.#conditions(range)
+      if (!isLimited) return `DELETE FROM @${name} t WHERE ${conditions}`
+      const order = key.map((column) => `t.${column.name}`).join(', ')
+      return deleteFound(
+        name,
+        `SELECT t.ctid FROM @${name} t WHERE ${conditions} ORDER BY ${order} LIMIT $${next}::bigint`,
+      )
+    })
+  }
+
+  get #values(): readonly Column[] {
+    return this.#table.columns.slice(this.#table.key.length)
+  }
+
+  #owned(alias: string): string {
+    const [first, second] = OWNER_COLUMNS[this.#table.owner]
+    return `${alias}.${first} = $1::bigint AND ${alias}.${second} = $2::bigint`
+  }
+
+  #insert(valueIn: (column: Column) => string): string {
+    const { name, owner, columns, key } = this.#table
+    const owned = OWNER_COLUMNS[owner].join(', ')
+    const changed = columns.slice(key.length).map((column) => `${column.name} = excluded.${column.name}`)
+    const onConflict = changed.length === 0 ? 'NOTHING' : `UPDATE SET ${changed.join(', ')}`
+    return `INSERT INTO @${name} (${owned}, ${names(columns)}) VALUES ($1::bigint, $2::bigint, ${columns.map(valueIn).join(', ')})
+      ON CONFLICT (${owned}, ${names(key)}) DO ${onConflict}`
+  }
+
+  #conditions({ at = [], from = [], to = [] }: Range): { conditions: string; next: number } {
+    const { key } = this.#table
+    let next = 3
+    const conditions = [this.#owned('t')]
+    for (const column of key.slice(0, at.length)) conditions.push(`t.${column.name} = ${parameter(next++, column)}`)
+    for (const [values, sign] of [
+      [from, '>='],
+      [to, '<'],
+    ] as const) {
+      const columns = key.slice(at.length, at.length + values.length)
+      if (columns.length === 0) continue
+      const places = columns.map((column) => parameter(next++, column)).join(', ')
+      conditions.push(`(${names(columns, 't.')}) ${sign} (${places})`)
+    }
+    return { conditions: conditions.join(' AND '), next }
+  }
+
+  #make(shape: string, make: () => string): TableStatement {
+    let statement = this.#made.get(shape)
+    if (statement === undefined) {
+      statement = { name: `${this.#table.name} ${shape}`, sql: make() }
+      this.#made.set(shape, statement)
+    }
+    return statement
+  }
+}
+
+const known = new Map<Table, TableStatements>()
+
+function shapeOf({ at = [], from = [], to = [], isReverse = false }: Range): string {
+  return `${at.length} ${from.length} ${to.length}${isReverse ? ' reverse' : ''}`
+}
+
+/** Base64 is read in half the time of the usual hexadecimal. A time is read as an age: our clock may be another. */
+function selected(columns: readonly Column[]): string {
+  const one = ({ name, type }: Column): string => {
+    if (type === 'deflated') return `encode(t.${name}, 'base64') AS ${name}`
+    return type === 'now' ? `${NOW_MS} - t.${name} AS ${name}` : `t.${name}`
+  }
+  // Without values it is enough to know that the row exists.
+  return columns.map(one).join(', ') || '1'
+}
+
+function parameter(number: number, { type }: Column): string {
+  return `$${number}::${TYPES[type]}`
+}
+
+function lists(columns: readonly Column[], first: number): string {
+  return columns.map(({ type }, at) => `$${first + at}::${TYPES[type]}[]`).join(', ')
+}
+
+function names(columns: readonly Column[], prefix = ''): string {
+  return columns.map(({ name }) => `${prefix}${name}`).join(', ')
+}
+
+function matches(key: readonly Column[]): string {
+  return key.map(({ name }) => `t.${name} = u.k_${name}`).join(' AND ')
+}

@@ -1,0 +1,317 @@
+/** The rows of a store in SQLite. Every row has a checksum: SQLite's file has none. */
+
+import type { SQLInputValue } from 'node:sqlite'
+import { freeOwnMemory } from '../../../items/item-run.ts'
+import { damagedCollection } from '../../collection-rules.ts'
+import { SyncRows } from '../../default-operations.ts'
+import { countGone, REAM_SIZE, tailStart } from '../../positions.ts'
+import { ReadCache } from '../../read-cache.ts'
+import type {
+  BlockRange,
+  FoundItem,
+  FoundLease,
+  FoundParts,
+  Generation,
+  History,
+  Lease,
+  Leftover,
+  Range,
+  RememberedRequest,
+  RequestPlace,
+  Staging,
+  WantedParts,
+} from '../../rows.ts'
+import type { Head } from '../../store.ts'
+import { reamFrom } from '../../stored-items.ts'
+import { HOLE, type Owner, type Owners, type Place, REAM, type Row, type StoredHead, type Table } from '../../tables.ts'
+import { deleteFollowing } from '../following.ts'
+import { inCollection, isDamage } from './explain-error.ts'
+import { deleteHead, HEAD, HEAD_WIDTH, headOf, insertHead, putHead, readHead, storedHead } from './head.ts'
+import { claimKey } from './keys.ts'
+import { findDeadLeases, findLease, holdLease, removeLease, stagingOf, takeLease } from './lease-rows.ts'
+import {
+  addHistoryLeftover,
+  addLeftover,
+  findChanges,
+  findLastKey,
+  findLeftover,
+  findLeftoverIds,
+  isBlocked,
+  isVisible,
+  moveCursor,
+  removeLeftover,
+  sweepKeys,
+} from './leftover-rows.ts'
+import { findRequests, putRequests } from './request-rows.ts'
+import { checkAbsence, checkSum, withSum } from './row-sum.ts'
+import type { Row as SqlRow, Statements } from './statements.ts'
+import { statementsOf, type TableStatements } from './table-statements.ts'
+
+const HEAD_AND_REAM = `
+  SELECT ${HEAD.select(1, 'h')}, ${statementsOf(REAM).summed.select(2, 'r')} FROM head h
+  LEFT JOIN ream r ON r.collection_id = h.id AND r.generation = h.generation AND r.number = ? AND r.number * ${REAM_SIZE} < h.next
+  WHERE h.name = ? AND (h.private = 0 OR ?)`
+
+export class SqliteRows extends SyncRows {
+  readonly sql: Statements
+  readonly cache: ReadCache = new ReadCache()
+
+  constructor(sql: Statements) {
+    super()
+    this.sql = sql
+  }
+
+  get<O extends Owner>(table: Table<O>, owner: Owners[O], key: Row, isProven = false): Row | undefined {
+    const made = statementsOf(table)
+    const owned = [...ownerValues(table, owner), ...key] as SQLInputValue[]
+    // SQLite would look for U+FFFD instead of half a surrogate pair, and no key holds such a half.
+    if (typeof key[0] === 'string' && !key[0].isWellFormed()) return undefined
+    const found = this.sql.get(made.get, ...owned)
+    if (found !== undefined) return made.rowOf(this.#checked(made, owner.name, owned, found), key)
+    if (isProven) checkAbsence(this.sql, made.summed, owner.name, owned)
+    return undefined
+  }
+
+  find<O extends Owner>(
+    table: Table<O>,
+    owner: Owners[O],
+    keys: readonly Row[],
+    isProven = false,
+  ): (Row | undefined)[] {
+    return keys.map((key) => this.get(table, owner, key, isProven))
+  }
+
+  scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Row[] {
+    const made = statementsOf(table)
+    const owned = ownerValues(table, owner)
+    const found = this.sql.all(made.scan(range), ...owned, ...valuesOf(range), range.limit ?? NO_LIMIT)
+    const rows = found.map((row) => made.rowOf(this.#checked(made, owner.name, owned, row), []))
+    // SQLite does not sort: it takes the rows as its pages have them, and one page may be where another belongs.
+    const isInOrder = rows.every((row, at) => at === 0 || isBefore(made.keyWidth, rows[at - 1] ?? [], row))
+    if (!isInOrder && !range.isReverse)
+      this.reportDamage(owner.name, `Rows of the table "${table.name}" are not in order.`)
+    return rows
+  }
+
+  /** Takes over the memory of deflated bytes, and frees it. */
+  put<O extends Owner>(table: Table<O>, owner: Owners[O], rows: readonly Row[]): void {
+    const made = statementsOf(table)
+    const start = made.summed.start(...ownerValues(table, owner))
+    for (const row of rows) {
+      this.sql.run(made.put, ...withSum(start, ...made.storedRow(row)))
+      const bytes = row[made.deflated]
+      if (ArrayBuffer.isView(bytes)) freeOwnMemory(bytes)
+    }
+  }
+
+  remove<O extends Owner>(table: Table<O>, owner: Owners[O], keys: readonly Row[]): void {
+    const owned = ownerValues(table, owner)
+    for (const key of keys) this.sql.run(statementsOf(table).remove, ...owned, ...(key as SQLInputValue[]))
+  }
+
+  removeRange<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): number {
+    const made = statementsOf(table)
+    const owned = ownerValues(table, owner)
+    if (range.limit === undefined) return this.sql.run(made.removeRange(range), ...owned, ...valuesOf(range))
+    const values = [...owned, ...valuesOf(range)]
+    return this.sql.run(made.removeRange(range), ...values, range.limit)
+  }
+
+  reportDamage(collection: string | undefined, message: string): void {
+    this.sql.reportDamage(collection, message)
+  }
+
+  readHead(name: string, isPublicOnly = false): StoredHead | undefined {
+    const head = readHead(this.sql, name, isPublicOnly)
+    return head && storedHead(head)
+  }
+
+  /** The common page in one statement, which is one snapshot. */
+  override readParts(name: string, wanted: WantedParts, isPublicOnly: boolean): FoundParts | undefined {
+    const { reams, hasTail } = wanted
+    const [number] = reams
+    const isCommon = number !== undefined && reams.length === 1 && !hasTail
+    const found = isCommon ? this.#headAndReam(name, number, isPublicOnly) : undefined
+    return found ?? this.sql.inSnapshot(() => super.readParts(name, wanted, isPublicOnly))
+  }
+
+  #headAndReam(name: string, number: number, isPublicOnly: boolean): FoundParts | undefined {
+    const row = this.#tryHeadAndReam(name, number, isPublicOnly)
+    if (row === undefined) return undefined
+    const head = storedHead(headOf(this.sql, name, row))
+    if (row[HEAD_WIDTH] === null) return { head, reams: new Map(), tail: undefined }
+    const start = statementsOf(REAM).summed.start(head.shardKey, head.generationId)
+    checkSum(this.sql, start, name, row, HEAD_WIDTH)
+    // The cast: the checksum is that of a ream.
+    const ream = reamFrom(row.slice(HEAD_WIDTH) as unknown as Row)
+    return { head, reams: new Map([[number, ream]]), tail: undefined }
+  }
+
+  /** Where something is damaged, the long way tells in which collection. */
+  #tryHeadAndReam(name: string, number: number, isPublicOnly: boolean): SqlRow | undefined {
+    try {
+      return this.sql.get(HEAD_AND_REAM, number, name, isPublicOnly ? 0 : 1)
+    } catch (error) {
+      if (isDamage(error)) return undefined
+      throw error
+    }
+  }
+
+  override readPartsOf(head: StoredHead, wanted: WantedParts): FoundParts {
+    return inCollection(head.name, () => super.readPartsOf(head, wanted))
+  }
+
+  override readHoleBlocks(head: StoredHead, range: BlockRange) {
+    return this.sql.inSnapshot(() => super.readHoleBlocks(head, range))
+  }
+
+  override findItem(name: string, key: string, isPublicOnly: boolean) {
+    return this.sql.inSnapshot(() => super.findItem(name, key, isPublicOnly))
+  }
+
+  protected override findItemOf(head: StoredHead, key: string): FoundItem | undefined {
+    return inCollection(head.name, () => super.findItemOf(head, key))
+  }
+
+  storedHead(head: Head): StoredHead {
+    return storedHead(head)
+  }
+
+  putHead(head: StoredHead, before: StoredHead | undefined): void {
+    if (before === undefined) insertHead(this.sql, head)
+    else if (before.commitId !== head.commitId) putHead(this.sql, head)
+  }
+
+  removeHead(head: StoredHead): void {
+    deleteHead(this.sql, head)
+  }
+
+  newPlace(_name: string, id: number, head: StoredHead | undefined, isReplacement: boolean): Place & Staging {
+    const generationId = (head?.generation ?? 1) + (head !== undefined && isReplacement ? 1 : 0)
+    return { shardKey: id, generationId, stagingId: stagingOf(generationId) }
+  }
+
+  takeLease(lease: Lease): boolean {
+    return takeLease(this.sql, lease)
+  }
+
+  findLease(name: string): FoundLease | undefined {
+    return findLease(this.sql, name)
+  }
+
+  findDeadLeases(): string[] {
+    return findDeadLeases(this.sql)
+  }
+
+  holdLease(lease: Lease): number | undefined {
+    return holdLease(this.sql, lease)
+  }
+
+  removeLease(lease: Lease): boolean {
+    return removeLease(this.sql, lease)
+  }
+
+  isBlocked(head: StoredHead): boolean {
+    return isBlocked(this.sql, head)
+  }
+
+  addLeftover(place: Generation, base: number): void {
+    addLeftover(this.sql, place, base)
+  }
+
+  addHistoryLeftover(owner: History, base: number): void {
+    addHistoryLeftover(this.sql, owner, base)
+  }
+
+  findLeftoverShards(): number[] {
+    return findLeftoverIds(this.sql)
+  }
+
+  lockLeftover(shardKey: number): Leftover | undefined {
+    return findLeftover(this.sql, shardKey)
+  }
+
+  moveCursor(leftover: Leftover, keyCursor: string): void {
+    moveCursor(this.sql, leftover, keyCursor)
+  }
+
+  removeLeftover(leftover: Leftover): void {
+    removeLeftover(this.sql, leftover)
+  }
+
+  isVisible(place: Generation, base: number): boolean {
+    return isVisible(this.sql, place, base)
+  }
+
+  findChanges(owner: History): number | undefined {
+    return findChanges(this.sql, owner)
+  }
+
+  findLastKey(place: Generation, after: string, limit: number): string | undefined {
+    return findLastKey(this.sql, place, after, limit)
+  }
+
+  sweepKeys(place: Generation, after: string, last: string, base: number): void {
+    sweepKeys(this.sql, place, after, last, base)
+  }
+
+  findRequests(_name: string, places: readonly RequestPlace[]): RememberedRequest[] {
+    return findRequests(this.sql, places)
+  }
+
+  putRequests(_name: string, requests: readonly RememberedRequest[]): void {
+    putRequests(this.sql, requests)
+  }
+
+  removeFollowing({ name }: StoredHead): void {
+    deleteFollowing(this.sql, name)
+  }
+
+  override addKeys(place: Generation, keys: ReadonlyMap<string, number>): void {
+    for (const [key, position] of keys)
+      if (claimKey(this.sql, place, key, position) !== position)
+        throw damagedCollection(place.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
+  }
+
+  /** A lost item would otherwise count as deleted. */
+  override wholeTail(head: StoredHead): readonly Row[] {
+    const start = tailStart(head)
+    const items = super.wholeTail(head)
+    const ream = Math.floor(start / REAM_SIZE)
+    const hole = this.get(HOLE, head, [0, ream])
+    const begun = start % REAM_SIZE === 0 ? undefined : this.get(REAM, head, [ream])
+    const deleted = Number(hole?.at(-1) ?? 0) - countGone(begun === undefined ? null : reamFrom(begun).gone)
+    const expected = head.next - start - deleted
+    if (items.length === expected) return items
+    throw damagedCollection(head.name, `Its tail has ${items.length} items instead of ${expected}.`)
+  }
+
+  /** A row as it was selected, whose values after `start` and checksum come last. */
+  #checked(made: TableStatements, name: string | undefined, start: SQLInputValue[], row: SqlRow): SqlRow {
+    checkSum(this.sql, made.summed.start(...start), name, row)
+    return row
+  }
+}
+
+function ownerValues<O extends Owner>({ owner: kind }: Table<O>, owner: Owners[O]): number[] {
+  if (kind === 'collection') return [(owner as Owners['collection']).id]
+  const { shardKey, generationId } = owner as Owners['generation']
+  return [shardKey, generationId]
+}
+
+/** SQLite's word for it. */
+const NO_LIMIT = -1
+
+function valuesOf({ at = [], from = [], to = [] }: Range): SQLInputValue[] {
+  return [...at, ...from, ...to] as SQLInputValue[]
+}
+
+/** Whether the numbers of a key come before those of another; texts are not compared. */
+function isBefore(keyWidth: number, a: Row, b: Row): boolean {
+  for (let at = 0; at < keyWidth; at++) {
+    const [x, y] = [a[at], b[at]]
+    if (typeof x !== 'number' || typeof y !== 'number') return true
+    if (x !== y) return x < y
+  }
+  return false
+}
