@@ -1,6 +1,6 @@
 /**
- * This checkout against another commit: imports, hot page, appends, writes to a followed table and the list of collections, in pairs of fresh
- * processes that take turns.
+ * This checkout against another commit: imports, pages, pulls, appends, writes to a followed table and the list of collections, in pairs of
+ * fresh processes that take turns.
  * Run as `node bench/against.ts COMMIT`. The ratio of each pair says more than two rates: both meet the same machine.
  */
 
@@ -10,13 +10,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { TemporaryDirectory } from '../src/cli/temporary-directory.ts'
+import { PAGE_SIZE } from '../src/contract/page.ts'
 import { openPostgresStore } from '../src/store/postgres/open.ts'
 import { newSchema, runSql, withParameter } from '../test/store/postgres-engine.ts'
-import { nodeProgram, type Program, runProgram, startServer } from './child-process.ts'
+import { nodeProgram, type Program, runProgram, startServer, WITHOUT_CACHE } from './child-process.ts'
 import { writeEvents } from './data.ts'
 import { median } from './measure.ts'
 import { SOURCE_WRITERS } from './postgres/pgbench.ts'
-import { LOAD_TOOL, readRate } from './read-load.ts'
+import { LOAD_TOOL, type ReadPlan, readRate } from './read-load.ts'
 import { requestsASecond, runLoad } from './running-load.ts'
 import { COLLECTION, WRITERS } from './workspace.ts'
 
@@ -71,7 +72,14 @@ const FIGURES: Readonly<Record<string, (program: Program) => Promise<number>>> =
   'import of CSV with --types': (program) => importRate(program, ['--types'], csvFile()),
   'hot page, gzip': (program) => hotRate(program, 'gzip'),
   'hot page, plain': (program) => hotRate(program, 'identity'),
+  'cold pages': (program) => coldRate(program),
+  'cold pages with holes': (program) => coldRate(program, { change: deleteSome }),
+  'cold pages of a snapshot': (program) => coldRate(program, { change: replaceSome, isSnapshot: true }),
+  pull: (program) => pullRate(program),
   [`appends, ${WRITERS} connections`]: (program) => appendRate(program),
+  'import into PostgreSQL': (program) => importRate(program, ['--key', 'id'], file, 'PostgreSQL'),
+  'cold pages from PostgreSQL': (program) => coldRate(program, { engine: 'PostgreSQL' }),
+  [`appends to PostgreSQL, ${WRITERS} connections`]: (program) => appendRate(program, 'PostgreSQL'),
   [`writes to a followed table, ${SOURCE_WRITERS} connections`]: (program) => followedRate(program),
   [`list of ${LISTED_COLLECTIONS} collections in PostgreSQL`]: (program) => listRate(program),
 }
@@ -102,35 +110,113 @@ function checkOut(revision: string, target: string): Program {
   return [join(target, 'bin/reams')]
 }
 
+type Engine = 'SQLite' | 'PostgreSQL'
+
+/** A new store: the path of its file, or the URL of a schema. It is removed at the end. */
+async function newStore(engine: Engine = 'SQLite') {
+  if (engine === 'SQLite') {
+    const directory = new TemporaryDirectory()
+    return {
+      location: join(directory.path, 'reams.db'),
+      [Symbol.asyncDispose]: async () => directory[Symbol.dispose](),
+    }
+  }
+  database ??= startPostgres()
+  const [server, schema] = [await database, newSchema()]
+  return {
+    location: withParameter(server, 'schema', schema),
+    [Symbol.asyncDispose]: async () => void (await runSql(server, '', `DROP SCHEMA IF EXISTS ${schema} CASCADE`)),
+  }
+}
+
 /** Imports a second, from the start of the process to its end. */
-async function importRate(program: Program, options: readonly string[], input = file): Promise<number> {
-  using store = new TemporaryDirectory()
-  const words = ['import', COLLECTION, input, '--store', storeIn(store), ...options]
+async function importRate(
+  program: Program,
+  options: readonly string[],
+  input = file,
+  engine?: Engine,
+): Promise<number> {
+  await using store = await newStore(engine)
+  const words = ['import', COLLECTION, input, '--store', store.location, ...options]
   return 1000 / (await runProgram(program, words, signal)).wallMs
 }
 
+const PLACE = { isTryOut: false, path, signal }
+
 async function hotRate(program: Program, encoding: string): Promise<number> {
-  using store = new TemporaryDirectory()
-  await runProgram(program, ['import', COLLECTION, file, '--store', storeIn(store)], signal)
-  await using server = await startServer(program, ['serve', '--store', storeIn(store), '--port', '0'], signal)
-  const plan = { url: `${server.url}/${COLLECTION}?page=1`, headers: { 'Accept-Encoding': encoding } }
-  const place = { isTryOut: false, path, signal }
-  await readRate(place, plan)
-  return (await readRate(place, { ...plan, seconds: HOT_SECONDS })).requestsASecond
+  await using store = await newStore()
+  await runProgram(program, ['import', COLLECTION, file, '--store', store.location], signal)
+  await using server = await startServer(program, ['serve', '--store', store.location, '--port', '0'], signal)
+  return warmRate({ url: `${server.url}/${COLLECTION}?page=1`, headers: { 'Accept-Encoding': encoding } })
 }
 
-async function appendRate(program: Program): Promise<number> {
-  using store = new TemporaryDirectory()
-  await runProgram(program, ['import', COLLECTION, file, '--store', storeIn(store)], signal)
-  const words = ['token', 'create', '--name', 'bench', '--scope', `write:${COLLECTION}`, '--store', storeIn(store)]
-  const token = /reams_\S+/.exec((await runProgram(program, words, signal)).stdout)?.[0] ?? ''
-  await using server = await startServer(program, ['serve', '--store', storeIn(store), '--port', '0'], signal)
+async function warmRate(plan: ReadPlan): Promise<number> {
+  await readRate(PLACE, plan)
+  return (await readRate(PLACE, { ...plan, seconds: HOT_SECONDS })).requestsASecond
+}
+
+interface ColdOptions {
+  readonly engine?: Engine
+  /** Changes items before the pages are read. */
+  readonly change?: (url: string, token: string) => Promise<void>
+  /** Reads the pages of the state before the change. */
+  readonly isSnapshot?: boolean
+}
+
+/** Pages at random, none of which is kept in memory. */
+async function coldRate(program: Program, { engine, change, isSnapshot = false }: ColdOptions = {}): Promise<number> {
+  await using store = await newStore(engine)
+  const token = await prepare(program, store.location)
+  const words = ['serve', '--store', store.location, '--port', '0', ...WITHOUT_CACHE]
+  await using server = await startServer(program, words, signal)
+  const live = `${server.url}/${COLLECTION}`
+  const { _links } = await (await fetch(live)).json()
+  await change?.(live, token)
+  const url = isSnapshot ? _links.snapshot.href : live
+  const pages =
+    Math.floor(Number(values.items) / PAGE_SIZE) - Math.ceil(Number(values.items) / CHANGED_SHARE / PAGE_SIZE)
+  return warmRate({ url, headers: { 'Accept-Encoding': 'gzip' }, pages })
+}
+
+/** Fills a store, and returns a token that may write. */
+async function prepare(program: Program, location: string, options = ['--key', 'id']): Promise<string> {
+  await runProgram(program, ['import', COLLECTION, file, '--store', location, ...options], signal)
+  const words = ['token', 'create', '--name', 'bench', '--scope', `write:${COLLECTION}`, '--store', location]
+  return /reams_\S+/.exec((await runProgram(program, words, signal)).stdout)?.[0] ?? ''
+}
+
+/** One item in so many is changed. */
+const CHANGED_SHARE = 100
+
+function deleteSome(url: string, token: string): Promise<void> {
+  return changeSome(url, token, (line) => ({ op: 'delete', key: String(JSON.parse(line).id) }))
+}
+
+function replaceSome(url: string, token: string): Promise<void> {
+  return changeSome(url, token, (line) => ({ op: 'put', item: { ...JSON.parse(line), title: 'Another title' } }))
+}
+
+async function changeSome(url: string, token: string, changeOf: (line: string) => object): Promise<void> {
+  const changes = lines().filter((_, index) => index % CHANGED_SHARE === 0)
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' }
+  const body = changes.map((line) => `${JSON.stringify(changeOf(line))}\n`).join('')
+  const { status } = await fetch(url, { method: 'PATCH', headers, body })
+  if (status !== 200) throw new Error(`PATCH ${url}: ${status}`)
+}
+
+async function pullRate(program: Program): Promise<number> {
+  await using store = await newStore()
+  await prepare(program, store.location)
+  await using server = await startServer(program, ['serve', '--store', store.location, '--port', '0'], signal)
+  return 1000 / (await runProgram(program, ['pull', `${server.url}/${COLLECTION}`, '-o', '/dev/null'], signal)).wallMs
+}
+
+async function appendRate(program: Program, engine?: Engine): Promise<number> {
+  await using store = await newStore(engine)
+  const token = await prepare(program, store.location, [])
+  await using server = await startServer(program, ['serve', '--store', store.location, '--port', '0'], signal)
   const plan = { kind: 'append', file, token, url: `${server.url}/${COLLECTION}`, connections: WRITERS } as const
   return requestsASecond(await runLoad({ ...plan, warmUp: APPENDS, requests: APPENDS }, signal))
-}
-
-function storeIn({ path: parent }: TemporaryDirectory): string {
-  return join(parent, 'reams.db')
 }
 
 /** The same items as one JSON array. */
@@ -182,10 +268,7 @@ async function listRate(program: Program): Promise<number> {
   database ??= startPostgres()
   listedStore ??= createCollections(await database)
   await using server = await startServer(program, ['serve', '--store', await listedStore, '--port', '0'], signal)
-  const place = { isTryOut: false, path, signal }
-  const plan = { url: `${server.url}/`, headers: { Accept: 'application/json' } }
-  await readRate(place, plan)
-  return (await readRate(place, { ...plan, seconds: HOT_SECONDS })).requestsASecond
+  return warmRate({ url: `${server.url}/`, headers: { Accept: 'application/json' } })
 }
 
 async function createCollections(server: string): Promise<string> {
