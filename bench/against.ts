@@ -35,6 +35,8 @@ const HOT_SECONDS = 3
 const WRITE_SECONDS = 10
 const FOLLOWED_ROWS = 100_000
 const LISTED_COLLECTIONS = 500
+/** One item in so many is changed. */
+const CHANGED_SHARE = 100
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -55,6 +57,7 @@ if (values.help || commit === undefined) {
 using directory = new TemporaryDirectory()
 const { signal } = new AbortController()
 const path = (name: string): string => join(directory.path, name)
+const PLACE = { isTryOut: false, path, signal }
 const before = checkOut(commit, path('before'))
 const now: Program = [join(ROOT, 'bin/reams')]
 const file = path('events.ndjson')
@@ -141,8 +144,6 @@ async function importRate(
   return 1000 / (await runProgram(program, words, signal)).wallMs
 }
 
-const PLACE = { isTryOut: false, path, signal }
-
 async function hotRate(program: Program, encoding: string): Promise<number> {
   await using store = await newStore()
   await runProgram(program, ['import', COLLECTION, file, '--store', store.location], signal)
@@ -184,9 +185,6 @@ async function prepare(program: Program, location: string, options = ['--key', '
   const words = ['token', 'create', '--name', 'bench', '--scope', `write:${COLLECTION}`, '--store', location]
   return /reams_\S+/.exec((await runProgram(program, words, signal)).stdout)?.[0] ?? ''
 }
-
-/** One item in so many is changed. */
-const CHANGED_SHARE = 100
 
 function deleteSome(url: string, token: string): Promise<void> {
   return changeSome(url, token, (line) => ({ op: 'delete', key: String(JSON.parse(line).id) }))
