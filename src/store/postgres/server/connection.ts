@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../../store-error.ts'
-import type { Columns } from '../rows/rows.ts'
 import { Rows, type RowsOptions, StatementTexts } from '../rows/rows.ts'
 import {
   isConnectionLost,
@@ -66,7 +65,6 @@ export class Connections {
   readonly #options: ConnectionOptions
   readonly #connectMs: number
   readonly #texts = new Map<boolean, StatementTexts>()
-  readonly #columns: Columns | undefined
   readonly #pool: Pool
   /** How often work is tried on another connection: all that were idle may have died unnoticed. */
   readonly mostTries: number
@@ -78,7 +76,6 @@ export class Connections {
     this.#url = url
     this.#options = options
     this.#connectMs = options.connectMs ?? url.connection.connectionTimeoutMillis ?? CONNECT_MS
-    this.#columns = isPipelined ? undefined : new Map()
     this.mostTries = mostConnections + 2
     const config: PoolConfig = {
       ...url.connection,
@@ -124,7 +121,7 @@ export class Connections {
     client.on('error', listen)
     const { statementMs } = this.#options
     const { texts, isPreparing } = this.#statements.get(client) ?? { texts: this.#textsFor(false), isPreparing: false }
-    const options = { texts, isPreparing, columns: this.#columns, statementMs }
+    const options = { texts, isPreparing, statementMs }
     return {
       rows: new Rows(client, options),
       reasonOf: (error) => conflict ?? error,

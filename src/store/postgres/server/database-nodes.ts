@@ -137,7 +137,7 @@ export class DatabaseNode {
 
   constructor(options: NodeOptions) {
     const { url, readConnections, writeConnections, statementMs } = options
-    this.reads = new Connections(url, { mostConnections: readConnections, statementMs })
+    this.reads = new Connections(url, { mostConnections: readConnections, isPipelined: true, statementMs })
     this.writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
     this.long = new Connections(url, LONG)
     this.shared = new SharedReads(this.reads)
