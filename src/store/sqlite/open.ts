@@ -116,11 +116,10 @@ async function openUsingReserve(path: string, create: boolean): Promise<Database
 }
 
 /** A connection with a lock: SQLite opens a file with the first statement. What is wrong shows now, not in a request. */
-async function openForGood(path: string): Promise<DatabaseSync> {
+function openForGood(path: string): DatabaseSync {
   const database = openReadConnection(path)
   try {
     new Statements(database).get(READ_ALL_HEADS)
-    await checkOnlyName(path)
     return database
   } catch (error) {
     database.close()
