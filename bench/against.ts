@@ -148,7 +148,7 @@ async function hotRate(program: Program, encoding: string): Promise<number> {
   await using store = await newStore()
   await runProgram(program, ['import', COLLECTION, file, '--store', store.location], signal)
   await using server = await startServer(program, ['serve', '--store', store.location, '--port', '0'], signal)
-  return warmRate({ url: `${server.url}/${COLLECTION}?page=1`, headers: { 'Accept-Encoding': encoding } })
+  return await warmRate({ url: `${server.url}/${COLLECTION}?page=1`, headers: { 'Accept-Encoding': encoding } })
 }
 
 async function warmRate(plan: ReadPlan): Promise<number> {
@@ -176,7 +176,7 @@ async function coldRate(program: Program, { engine, change, isSnapshot = false }
   const url = isSnapshot ? _links.snapshot.href : live
   const pages =
     Math.floor(Number(values.items) / PAGE_SIZE) - Math.ceil(Number(values.items) / CHANGED_SHARE / PAGE_SIZE)
-  return warmRate({ url, headers: { 'Accept-Encoding': 'gzip' }, pages })
+  return await warmRate({ url, headers: { 'Accept-Encoding': 'gzip' }, pages })
 }
 
 /** Fills a store, and returns a token that may write. */
@@ -266,7 +266,7 @@ async function listRate(program: Program): Promise<number> {
   database ??= startPostgres()
   listedStore ??= createCollections(await database)
   await using server = await startServer(program, ['serve', '--store', await listedStore, '--port', '0'], signal)
-  return warmRate({ url: `${server.url}/`, headers: { Accept: 'application/json' } })
+  return await warmRate({ url: `${server.url}/`, headers: { Accept: 'application/json' } })
 }
 
 async function createCollections(server: string): Promise<string> {
