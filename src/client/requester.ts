@@ -92,7 +92,7 @@ export function backOffMs(retry: number, policy: RetryPolicy, random: () => numb
 }
 
 /** Limits the requests in flight: half as many when the server is overloaded, then slowly more again. */
-class Slots {
+export class Slots {
   /** Requests in flight, or waiting to be sent again. */
   taken = 0
   /** Goes up each time the limit is halved. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
+import { REAM_SIZE } from '../../src/store/positions.ts'
 import { allRefused, changed, isError, item, itemsFrom, keyed } from './items.ts'
 import { readPageTexts } from './store-reading.ts'
 import { KEYED, type Subject } from './subject.ts'
@@ -118,6 +119,19 @@ export function describeLoads({
       await committing
       await assert.rejects(running.append(itemRun(itemsFrom(700, 100))), isError('closed'))
       await check(name, itemsFrom(0, 700))
+    })
+
+    it('that is aborted leaves the hole counts of its collection alone', async () => {
+      const name = await filled(2 * REAM_SIZE)
+      await store.delete(name, ['1', '501', '502'])
+      const load = await store.load(name)
+      await load.append(keyed(itemsFrom(9000, REAM_SIZE)))
+      await load.abort()
+      await check(
+        name,
+        itemsFrom(0, 2 * REAM_SIZE).filter((text) => !/:(1|501|502)\}/.test(text)),
+      )
+      assert.deepEqual((await store.verify()).findings, [])
     })
 
     it('swaps a whole collection at once', async () => {

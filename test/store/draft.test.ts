@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { changeOf } from '../../src/store/changes.ts'
 import { Draft } from '../../src/store/draft.ts'
 import { changed, isError, itemsFrom, keyed, keysFrom } from './items.ts'
 
@@ -74,4 +75,17 @@ describe('changes that share a commit', () => {
     draft.apply({ apply: () => draft.inOneStep(true, () => {}) })
     assert.equal(draft.head?.version, version + 1)
   })
+})
+
+it('full pages stay the same after a PATCH only if it appends and fills no page', () => {
+  const draft = newDraft()
+  const patch = (texts: readonly string[]) => {
+    draft.apply(changeOf(['patch', { puts: keyed(texts), steps: texts.map(() => null) }]))
+    return draft.head?.fullPagesId
+  }
+  const before = draft.head?.fullPagesId
+  assert.equal(patch(itemsFrom(3, 2)), before)
+  const replaced = patch([changed(1, 1)])
+  assert.notEqual(replaced, before)
+  assert.notEqual(patch(itemsFrom(5, 500)), replaced)
 })
