@@ -45,7 +45,7 @@ export interface ConnectionOptions {
   readonly mostConnections: number
   /** Statements are sent without waiting for the answers to those before. Default false. */
   readonly isPipelined?: boolean
-  /** How long a statement may take. */
+  /** How long a statement may take; 0 for any time. */
   readonly statementMs: number
   /** How long to wait for a connection, new or free. Default: as the URL says, or 5,000. */
   readonly connectMs?: number
@@ -88,7 +88,7 @@ export class Connections {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       onConnect: (client) => this.#examine(client),
-      query_timeout: statementMs + GRACE_MS,
+      ...(statementMs > 0 && { query_timeout: statementMs + GRACE_MS }),
     }
     this.#pool = new Pool(config)
     // A connection that dies while nobody uses it is replaced when one is needed.

@@ -5,7 +5,7 @@ const HIDDEN = '://…'
 
 /** Scheme, credentials, host with port, path, query. What stands after a colon is a port only if it is a number. */
 const PARTS =
-  /^((?:postgres(?:ql)?|mysql|mariadb):\/\/)(?:([^@/?#]*)@)?((?:\[[^@/?#\]]*\]|[^@/?#:]*)(?::[0-9]*)?)(\/[^@?#]*)?(?:\?([^@#]*))?$/i
+  /^((?:postgres(?:ql)?|mysql|mariadb):\/\/)(?:([^@/?#]*)@)?((?:\[[^@/?#\]]*\]|[^@/?#:]*)(?::[0-9]*)?)(\/[^@?#]*)?(?:\?([^@#?]*))?$/i
 
 interface DatabaseLabel {
   readonly label: string

@@ -23,6 +23,7 @@ export class DatabaseNodes {
   /** For what is not about one collection; without Citus for everything. */
   readonly common: DatabaseNode
   readonly #probe: HealthProbe
+  readonly #maintenance: Connections
   readonly #vacuum: ReamVacuum
   /** By worker of Citus. */
   readonly #nodes = new Map<string, DatabaseNode>()
@@ -35,7 +36,8 @@ export class DatabaseNodes {
   constructor(options: Omit<NodeOptions, 'sweep' | 'onCommit'>) {
     this.options = { ...options, sweep: () => this.#sweep(), onCommit: () => this.#vacuum.noteWrite() }
     this.common = new DatabaseNode(this.options)
-    this.#vacuum = new ReamVacuum(this.common.long, options.url.schema)
+    this.#maintenance = new Connections(options.url, MAINTENANCE)
+    this.#vacuum = new ReamVacuum(this.#maintenance, options.url.schema)
     this.#probe = new HealthProbe(options.url, this.common.reads, (rows) => rows.all('ping'))
   }
 
@@ -79,7 +81,8 @@ export class DatabaseNodes {
   }
 
   async close(): Promise<void> {
-    this.#vacuum.close()
+    await this.#vacuum.close()
+    await this.#maintenance.close()
     await Promise.all([this.common, ...this.#nodes.values()].map((node) => node.close()))
     // After them: what they still had to do may have asked whether workers are well.
     await Promise.all([this.#probe, ...this.#probes.values()].map((probe) => probe.close()))
@@ -123,6 +126,9 @@ interface NodeOptions extends WriterOptions {
   readonly writeConnections: number
   readonly statementMs: number
 }
+
+/** A VACUUM takes as long as it takes, and the second connection can cancel it. */
+const MAINTENANCE = { mostConnections: 2, statementMs: 0 }
 
 /** For what takes long: loads, exports, checks. */
 const LONG = { mostConnections: 8, isPipelined: true, statementMs: 600_000 }

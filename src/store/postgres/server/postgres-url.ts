@@ -29,13 +29,15 @@ export function readPostgresUrl(
   if (SEVERAL_HOSTS.test(address)) throw severalHosts(what)
   if (!isReadable(url)) throw unreadable(what, 'it cannot be parsed')
   const parameters = new URLSearchParams(query)
+  addService(parameters, address, what)
+  refuseRepeated(parameters, what)
   const taken = new Map<string, string>()
   for (const name of own) {
     const value = parameters.get(name)
     if (value !== null) taken.set(name, value)
     parameters.delete(name)
   }
-  addService(parameters, address, what)
+  addVariables(parameters, VARIABLES)
   refuseUnknown(parameters, own, what)
   if (parameters.get('port')?.includes(',')) throw severalHosts(what)
   addSslVariables(parameters)
@@ -61,29 +63,62 @@ const UNDERSTOOD: readonly string[] = [
   ...['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'ssl', 'sslnegotiation', 'uselibpqcompat'],
 ]
 
-/** Parameters of psql without effect here, and the values with which they promise nothing. */
-const IGNORED: Readonly<Record<string, RegExp>> = {
-  keepalives: /./,
-  keepalives_idle: /./,
-  keepalives_interval: /./,
-  keepalives_count: /./,
-  tcp_user_timeout: /./,
-  gssencmode: /^(disable|prefer)$/,
-  channel_binding: /^(disable|prefer)$/,
+/** Parameters of psql without effect here, and the values with which they promise nothing. Undefined: any. */
+const IGNORED: ReadonlyMap<string, readonly string[] | undefined> = new Map([
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count', 'tcp_user_timeout'].map(
+    (name) => [name, undefined] as const,
+  ),
+  ['gssencmode', ['disable', 'prefer']],
+  ['channel_binding', ['disable', 'prefer']],
+  ['target_session_attrs', ['any']],
+])
+
+/** Variables that say the same as a parameter. */
+const VARIABLES = {
+  gssencmode: 'PGGSSENCMODE',
+  channel_binding: 'PGCHANNELBINDING',
+  target_session_attrs: 'PGTARGETSESSIONATTRS',
 }
 
-/** Whoever writes a parameter relies on it: that the store is in another schema, or that the server may be written to. */
+/** Users rely on a parameter that they write: on another schema, or on a server that takes writes. */
 function refuseUnknown(parameters: URLSearchParams, own: readonly string[], what: string): void {
-  for (const [name, value] of [...parameters]) if (IGNORED[name]?.test(value)) parameters.delete(name)
+  for (const [name, value] of [...parameters]) {
+    const harmless = IGNORED.get(name)
+    if (!IGNORED.has(name) || (harmless !== undefined && !harmless.includes(value))) continue
+    parameters.delete(name)
+  }
   const unknown = [...parameters.keys()].find((name) => !UNDERSTOOD.includes(name))
   if (unknown === undefined) return
+  const harmless = IGNORED.get(unknown)
+  const where = `in the URL of ${what}, its service or the environment`
+  if (harmless !== undefined) {
+    const advice =
+      unknown === 'target_session_attrs'
+        ? ' Reams connects to the server that the URL names, whichever role it has: name one that follows the primary, such as a virtual address or a proxy.'
+        : ''
+    throw new StoreError(
+      'not-a-store',
+      `Unsupported ${unknown} ${where}: leave it out, or set it to ${harmless.join(' or ')}.${advice}`,
+    )
+  }
   // Anything else may be a part of the password.
   const name = /^\w{1,63}$/.test(unknown) ? ` "${unknown}"` : ''
-  const advice =
-    unknown === 'target_session_attrs'
-      ? 'Reams connects to the server that the URL names, whichever role it has: name one that follows the primary, such as a virtual address or a proxy.'
-      : `Leave it out, or correct it to one of ${[...own, ...UNDERSTOOD].join(', ')}.`
-  throw new StoreError('not-a-store', `Unknown parameter${name} in the URL of ${what} or its service. ${advice}`)
+  const advice = `Leave it out, or correct it to one of ${[...own, ...UNDERSTOOD].join(', ')}.`
+  throw new StoreError('not-a-store', `Unknown parameter${name} ${where}. ${advice}`)
+}
+
+function refuseRepeated(parameters: URLSearchParams, what: string): void {
+  const names = [...parameters.keys()].filter((name) => UNDERSTOOD.includes(name) || name === 'schema')
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined)
+    throw new StoreError('not-a-store', `The URL of ${what} has the parameter "${repeated}" twice: leave one out.`)
+}
+
+function addVariables(parameters: URLSearchParams, variables: Readonly<Record<string, string>>): void {
+  for (const [name, variable] of Object.entries(variables)) {
+    const value = process.env[variable]
+    if (value && !parameters.has(name)) parameters.set(name, value)
+  }
 }
 
 /** A whole number of seconds. Not for no limit, like psql's 0: there is always one. */
@@ -106,23 +141,28 @@ function addService(parameters: URLSearchParams, address: string, what: string):
     if (!parameters.has(name) && !inAddress.has(name === 'dbname' ? 'database' : name)) parameters.set(name, value)
 }
 
+/** To the driver any other word would mean no TLS. */
+const SSL_WORDS: readonly string[] = ['true', 'false']
+
 const SSL_MODES: readonly string[] = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
 
 const CERTIFICATE_VARIABLES = { sslrootcert: 'PGSSLROOTCERT', sslcert: 'PGSSLCERT', sslkey: 'PGSSLKEY' }
 
 /** The driver reads PGSSLMODE alone, and checks certificates where psql does not. */
 function addSslVariables(parameters: URLSearchParams): void {
-  const add = (name: string, value: string | undefined) => {
-    if (value && !parameters.has(name)) parameters.set(name, value)
-  }
-  if (!parameters.has('ssl')) add('sslmode', process.env['PGSSLMODE'])
+  if (!parameters.has('ssl')) addVariables(parameters, { sslmode: 'PGSSLMODE' })
   // To the driver, a certificate alone would mean TLS.
-  if ((parameters.get('sslmode') ?? 'disable') === 'disable') return
-  for (const [name, variable] of Object.entries(CERTIFICATE_VARIABLES)) add(name, process.env[variable])
+  if ((parameters.get('sslmode') ?? 'disable') !== 'disable') addVariables(parameters, CERTIFICATE_VARIABLES)
 }
 
 /** The driver would take any other word, and cannot go back to a connection without TLS. */
 function readSslMode(parameters: URLSearchParams, what: string): void {
+  const ssl = parameters.get('ssl')
+  if (ssl !== null && !SSL_WORDS.includes(ssl))
+    throw new StoreError(
+      'not-a-store',
+      `Invalid ssl=${ssl} in the URL of ${what}: expected ${SSL_WORDS.join(' or ')}. Better, use sslmode.`,
+    )
   const mode = parameters.get('sslmode')
   if (mode === null) return
   if (!SSL_MODES.includes(mode))
@@ -188,7 +228,7 @@ function parsed(url: string, what: string): Given {
 function unreadable(what: string, reason: string): StoreError {
   return new StoreError(
     'not-a-store',
-    `Invalid URL of ${what}: ${reason}. Expected postgres://user@host:5432/database${what === 'the store' ? '?schema=reams' : ''}; encode special characters in a password, %40 for @, %2F for /, %23 for # and so on.`,
+    `Invalid URL of ${what}: ${reason}. Expected postgres://user@host:5432/database${what === 'the store' ? '?schema=reams' : ''}; encode special characters in a password or a parameter, %40 for @, %2F for /, %3F for ?, %23 for # and so on.`,
   )
 }
 

@@ -25,6 +25,8 @@ export async function explainedWrite<T>(work: Promise<T>, url: StoreUrl, connect
 
 async function mayOnlyRead(rows: Rows, { schema }: StoreUrl): Promise<boolean> {
   const [row] = await rows.query(`
-    SELECT has_schema_privilege('${schema}', 'USAGE') AND NOT has_table_privilege('"${schema}".head', 'INSERT, UPDATE, DELETE')`)
+    SELECT has_schema_privilege('${schema}', 'USAGE') AND NOT EXISTS (
+      SELECT FROM pg_catalog.pg_class WHERE relnamespace = '"${schema}"'::regnamespace AND relkind IN ('r', 'p')
+        AND has_table_privilege(oid, 'INSERT, UPDATE, DELETE'))`)
   return row?.[0] === true
 }

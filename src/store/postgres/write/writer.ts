@@ -51,6 +51,7 @@ export class Writer {
   readonly #running = new Set<Promise<void>>()
   #waiting = 0
   #isClosed = false
+  #hasSaidDenied = false
 
   constructor(connections: Connections, options: WriterOptions) {
     this.#connections = connections
@@ -155,7 +156,7 @@ export class Writer {
         return
       }
       const known = error instanceof OutcomeUnknown ? calls.filter(({ once }) => once !== undefined) : []
-      const reason = await explainWrite(error, this.#options.url, this.#connections)
+      const reason = await this.#explain(error)
       for (const call of calls) if (!known.includes(call)) call.fail(reason)
       if (known.length > 0) await this.#findOut(name, known)
     }
@@ -166,9 +167,20 @@ export class Writer {
     try {
       this.#settle(calls, await untilKnown(() => this.#try(name, calls)))
     } catch (error) {
-      const reason = await explainWrite(error, this.#options.url, this.#connections)
+      const reason = await this.#explain(error)
       for (const { fail } of calls) fail(reason)
     }
+  }
+
+  /** A role that may only read is said once, because whoever forgot a GRANT learns it from nobody else. */
+  async #explain(error: unknown): Promise<unknown> {
+    const reason = await explainWrite(error, this.#options.url, this.#connections)
+    const isDenied = reason instanceof StoreError && reason.code === 'writes-denied'
+    if (isDenied && !this.#hasSaidDenied) {
+      this.#hasSaidDenied = true
+      this.#options.activity.onNotice(`Writes are refused, because the role may only read. ${reason.message}`)
+    }
+    return reason
   }
 
   #try(name: string, calls: readonly Call[]): Promise<Outcome[]> {
