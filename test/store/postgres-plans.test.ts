@@ -76,6 +76,7 @@ const bytes = (text: string): string => `ARRAY[${TEN.map(() => `'${text}'::bytea
 const NEEDS: readonly (readonly [Statement, values: string, rows: number])[] = [
   ['readHead', NAME, 1],
   ['lockHead', NAME, 1],
+  ['readPart', `${NAME}, 7000`, 2],
   ['readParts', `${NAME}, ${list(TEN)}`, 11],
   ['readTailPart', NAME, QUIRE_SIZE],
   ['readLastParts', `${NAME}, ${list(TEN)}`, QUIRE_SIZE + 11],

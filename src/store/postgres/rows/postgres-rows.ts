@@ -23,6 +23,7 @@ import type { Head } from '../../store.ts'
 import { reamFrom } from '../../stored-items.ts'
 import { KEY, type Place, REAM, type Row, type StoredHead, TAIL } from '../../tables.ts'
 import { headOf, shardKeyOf, writeHead } from './head.ts'
+import type { Row as SqlRow } from './sender.ts'
 import { HEAD_WIDTH } from './statements.ts'
 import { bytesOf, keyBytes, REAM_BYTES_WIDTH, reamOf } from './stored-ream.ts'
 import { TableRows } from './table-rows.ts'
@@ -70,9 +71,7 @@ export class PostgresRows extends TableRows implements Rows {
   /** One statement, whose rows have the head and a part each. */
   async readParts(name: string, { reams, hasTail }: WantedParts): Promise<FoundParts | undefined> {
     const shardKey = shardKeyOf(name)
-    const rows = await (hasTail && reams.length === 0
-      ? this.reading.all('readTailPart', shardKey, name)
-      : this.reading.all(hasTail ? 'readLastParts' : 'readParts', shardKey, name, `{${reams.join(',')}}`))
+    const rows = await this.#partRows(shardKey, name, { reams, hasTail })
     const [first] = rows
     if (first === undefined) return undefined
     const found = new Map<number, ReamBytes>()
@@ -86,6 +85,14 @@ export class PostgresRows extends TableRows implements Rows {
       }
     }
     return { head: headOf(name, first), reams: found, tail }
+  }
+
+  #partRows(shardKey: number, name: string, { reams, hasTail }: WantedParts): Promise<readonly SqlRow[]> {
+    const [number] = reams
+    if (number === undefined && hasTail) return this.reading.all('readTailPart', shardKey, name)
+    if (number !== undefined && reams.length === 1 && !hasTail)
+      return this.reading.all('readPart', shardKey, name, number)
+    return this.reading.all(hasTail ? 'readLastParts' : 'readParts', shardKey, name, `{${reams.join(',')}}`)
   }
 
   async readPartsOf(head: StoredHead, wanted: WantedParts): Promise<FoundParts> {

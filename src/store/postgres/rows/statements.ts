@@ -146,6 +146,15 @@ export const STATEMENTS = {
       `o.shard_key = $1::bigint AND o.generation_id = h.generation_id AND o.level = $3::smallint
       AND o.block BETWEEN $4::bigint AND $5::bigint`,
     )} o ON true WHERE ${NAMED} ORDER BY o.block`),
+  /** Head and one ream: the common page. */
+  readPart: hot(`
+    SELECT ${HEAD}, r.* FROM @head h
+    LEFT JOIN ${lookUp(
+      `${BYTES}, r.number`,
+      'ream r',
+      'r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = $3::bigint',
+    )} r ON true
+    WHERE ${NAMED}`),
   /** Head and reams by number. */
   readParts: hot(`
     SELECT ${HEAD}, r.* FROM @head h
