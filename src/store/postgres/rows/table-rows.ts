@@ -8,6 +8,9 @@ import type { Reading, Row as SqlRow, Writing } from './sender.ts'
 import { inMessages, keyBytes } from './stored-ream.ts'
 import { type TableStatement, TableStatements } from './table-statements.ts'
 
+/** Messages of a megabyte that are on their way at a time. */
+const MESSAGES_AHEAD = 4
+
 /** What a row takes in a message besides its texts and bytes, about. */
 const ROW_BYTES = 200
 
@@ -149,18 +152,16 @@ export class TableRows implements BasicRows, Operations {
     return this.transaction.write(statement, ...ownerValues(table, owner), ...values)
   }
 
-  /** One message is not waited for: the commit tells if it failed. Of several, only the last is. */
+  /** The last messages are not waited for: the commit tells if they failed. */
   #inTurn<T>(parts: Iterable<readonly T[]>, send: (part: readonly T[]) => Promise<unknown>): Answer<void> {
     const rest = [...parts]
-    const last = rest.pop()
-    if (last === undefined) return
-    if (rest.length === 0) {
-      void send(last)
-      return
-    }
+    const sent = rest.splice(0, MESSAGES_AHEAD).map(send)
+    if (rest.length === 0) return
     return (async () => {
-      for (const part of rest) await send(part)
-      void send(last)
+      for (const part of rest) {
+        await sent.shift()
+        sent.push(send(part))
+      }
     })()
   }
 }
