@@ -15,6 +15,7 @@ import {
   planLoad,
   type StagedHistory,
   type StagedReplacements,
+  takenKey,
 } from './load.ts'
 import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
 import type { SealedReam, TailItem } from './ream.ts'
@@ -92,7 +93,7 @@ export function* findTakenKeys(
   return { fresh, taken }
 }
 
-/** Gives new keys the positions from `next` on. Items whose keys are taken are staged if they replace others. */
+/** Gives new keys the positions from `next` on. Items whose keys are taken are staged if they replace others, skipped, or refused. */
 export function* claimKeys(
   load: RunningLoad,
   keys: readonly string[],
@@ -100,6 +101,8 @@ export function* claimKeys(
   readTexts: () => readonly string[],
 ): Steps<TakenKeys> {
   const { fresh, taken } = yield* findTakenKeys(load, keys, next)
+  const [first] = taken
+  if (first !== undefined && load.onConflict === 'fail') throw takenKey(load, first[0], keys[first[0]], first[1])
   if (fresh.length > 0) yield* query((rows) => rows.insertKeys(load.lease, fresh, next))
   if (load.onConflict === 'replace' && taken.size > 0) {
     const texts = readTexts()

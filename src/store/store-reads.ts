@@ -4,7 +4,7 @@ import type { StateTag } from '../contract/state-tag.ts'
 import { StoreWrites } from './changes.ts'
 import type { AnyPage, PastQuestion } from './read-any-page.ts'
 import { NO_ROOM } from './segment.ts'
-import type { PageOptions, PageRead, PastRead, Room, SegmentForm } from './store.ts'
+import type { ListedHead, PageOptions, PageRead, PastRead, Reachable, Room, SegmentForm } from './store.ts'
 
 export interface PageQuestion extends AnyPage {
   /** Around a single segment. */
@@ -17,6 +17,13 @@ export abstract class StoreReads extends StoreWrites {
     question: PageQuestion,
     form: SegmentForm | undefined,
   ): Promise<PageRead | PastRead | undefined>
+
+  abstract collections(): Promise<ListedHead[]>
+
+  /** An engine of several servers leaves out what is on those that are away. */
+  async reachable(): Promise<Reachable> {
+    return { heads: await this.collections(), away: [] }
+  }
 
   page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined> {
     return this.#anyPage(name, page, undefined, options)

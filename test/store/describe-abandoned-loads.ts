@@ -102,7 +102,7 @@ export function describeAbandonedLoads(
     it('because it died behind its commit leaves what some later write removes', async () => {
       const name = await filled(LONG)
       await opened().rows.copy('ream', name, {}, { generationId: 0 })
-      await opened().rows.insert('leftover', name, { generationId: 0, base: 0 })
+      await opened().rows.addLeftover(name, 0)
       assert.deepEqual(await rowsOf(name), [8, 40, LONG, 0, 1])
       await elsewhere(async (fresh) => {
         await fresh.create(newName())

@@ -44,7 +44,7 @@ export async function openPostgresForTest({ url: server }: Pick<PostgresServer, 
     rows: new SqlStoredRows({
       execute,
       rowsOf,
-      ownerOf: (collection) => ({ shard_key: `${shardKeyOf(collection)}` }),
+      ownerOf: (collection) => ['shard_key', `${shardKeyOf(collection)}`],
       generation: 'generation_id',
       others: [],
     }),

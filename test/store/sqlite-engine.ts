@@ -41,7 +41,7 @@ export async function openSqliteForTest(): Promise<SqliteUnderTest> {
     rows: new SqlStoredRows({
       execute,
       rowsOf,
-      ownerOf: (collection) => ({ collection_id: idOf(collection) }),
+      ownerOf: (collection) => ['collection_id', idOf(collection)],
       generation: 'generation',
       others: ['sum'],
     }),

@@ -1,6 +1,6 @@
 /** The rows of a store, read and changed behind its back. Every engine offers these few operations, so the suites need no SQL. */
 
-import * as tables from '../../src/store/tables.ts'
+import { TABLES } from '../../src/store/tables.ts'
 
 export type RowValue = number | string | Uint8Array | null
 export type RowValues = Readonly<Record<string, RowValue>>
@@ -14,7 +14,8 @@ export interface StoredRows {
   count(table: string, collection?: string): Promise<number>
   /** The values of one column, sorted. An engine may return numbers as text. */
   values(table: string, column: string, collection?: string): Promise<readonly RowValue[]>
-  insert(table: string, collection: string, values: RowValues): Promise<unknown>
+  /** Marks a generation as one that nobody can see any more. */
+  addLeftover(collection: string, generationId: number): Promise<unknown>
   /** These return how many rows they changed. */
   update(table: string, collection: string, where: RowValues, set: RowValues): Promise<number>
   delete(table: string, collection: string, where: RowValues): Promise<number>
@@ -22,19 +23,13 @@ export interface StoredRows {
   copy(table: string, collection: string, where: RowValues, set: RowValues): Promise<number>
 }
 
-/** The same columns in the order of `tables.ts`. */
-export function columnsOf(name: string): string[] {
-  const table = Object.values(tables).find((each) => typeof each === 'object' && each.name === name)
-  return typeof table === 'object' ? table.columns.map((column) => column.name) : []
-}
-
 /** How an engine calls what belongs to no collection's rows in another one. */
 interface SqlNames {
   execute(sql: string, values?: readonly RowValue[]): Promise<unknown[][]>
   /** The condition for the rows of a collection. */
   rowsOf(collection: string, table: string): string
-  /** The columns that say what a row belongs to, each with its value for a collection. */
-  ownerOf(collection: string): Readonly<Record<string, string>>
+  /** The column in front of a key, and its value for a collection. */
+  ownerOf(collection: string): readonly [column: string, value: string]
   /** The column for `generationId`. */
   readonly generation: string
   /** Other columns of rows of a generation. */
@@ -61,12 +56,10 @@ export class SqlStoredRows implements StoredRows {
     return (await this.#names.execute(sql)).flat() as RowValue[]
   }
 
-  insert(table: string, collection: string, values: RowValues): Promise<unknown> {
-    const owner = this.#names.ownerOf(collection)
-    const columns = [...Object.keys(owner), ...Object.keys(values).map((column) => this.#columnOf(column))]
-    const placed = [...Object.values(owner), ...Object.keys(values).map((_, index) => `$${index + 1}`)]
-    const sql = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${placed.join(', ')})`
-    return this.#names.execute(sql, Object.values(values))
+  addLeftover(collection: string, generationId: number): Promise<unknown> {
+    const [column, value] = this.#names.ownerOf(collection)
+    const columns = `${column}, ${this.#names.generation}, base`
+    return this.#names.execute(`INSERT INTO leftover (${columns}) VALUES (${value}, ${generationId}, 0)`)
   }
 
   update(table: string, collection: string, where: RowValues, set: RowValues): Promise<number> {
@@ -79,9 +72,10 @@ export class SqlStoredRows implements StoredRows {
 
   copy(table: string, collection: string, where: RowValues, set: RowValues): Promise<number> {
     const { ownerOf, generation, others } = this.#names
-    const columns = [...Object.keys(ownerOf(collection)), generation, ...columnsOf(table), ...others]
-    return this.#change(table, collection, where, set, (values) => {
-      const changed = new Map(values.map((value) => value.split(' = ') as [string, string]))
+    const values = TABLES.find(({ name }) => name === table)?.columns.map(({ name }) => name) ?? []
+    const columns = [ownerOf(collection)[0], generation, ...values, ...others]
+    return this.#change(table, collection, where, set, (terms) => {
+      const changed = new Map(terms.map((term) => term.split(' = ') as [string, string]))
       const selected = columns.map((column) => changed.get(column) ?? column)
       return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${selected.join(', ')} FROM ${table}`
     })

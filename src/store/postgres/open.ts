@@ -113,7 +113,7 @@ class PostgresStore extends StoreReads implements Store {
     return [...(await this.#explained(this.#nodes.allHeads()))]
   }
 
-  async reachable(): Promise<Reachable> {
+  override async reachable(): Promise<Reachable> {
     return this.#explained(this.#nodes.reachableHeads())
   }
 

@@ -4,13 +4,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StateTag } from '../../contract/state-tag.ts'
 import { availableMemory, planMemory } from '../../memory/memory-plan.ts'
 import type { ChangeCall } from '../changes.ts'
-import { itemTag, missingCollection } from '../collection-rules.ts'
+import { itemTag } from '../collection-rules.ts'
+import { storedHead } from '../default-operations.ts'
 import type { Following, NamedFollowing } from '../following.ts'
 import { type Cutoff, FORGET_EVERY_MS, forgetAllOf, HISTORY_SHARE } from '../history.ts'
 import { ReamLoad } from '../load.ts'
 import type { RunningLoad } from '../load-steps.ts'
 import { readState } from '../past.ts'
-import { readSegments, textOf } from '../read-page.ts'
+import { readItems, textOf } from '../read-page.ts'
 import { runSync } from '../rows.ts'
 import type {
   Head,
@@ -18,7 +19,6 @@ import type {
   Load,
   LoadOptions,
   Once,
-  Reachable,
   ReadOptions,
   Segment,
   SegmentForm,
@@ -41,7 +41,7 @@ import { ChangesReader } from './read/changes-reader.ts'
 import { PageReader } from './read/page-reader.ts'
 import { readPageHere } from './read/read.ts'
 import { explainError, inCollection, isFull } from './rows/explain-error.ts'
-import { readAllHeads, readHead, storedHead } from './rows/head.ts'
+import { readAllHeads, readHead } from './rows/head.ts'
 import { SqliteRows } from './rows/sqlite-rows.ts'
 import { Statements } from './rows/statements.ts'
 import { prepareStore } from './schema.ts'
@@ -160,10 +160,6 @@ class SqliteStore extends StoreReads implements Store {
     return this.#read(({ sql }) => readAllHeads(sql))
   }
 
-  async reachable(): Promise<Reachable> {
-    return { heads: await this.collections(), away: [] }
-  }
-
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
     this.activity.reads.head++
     return this.#read(({ sql }) => readHead(sql, name, isPublicOnly))
@@ -205,15 +201,12 @@ class SqliteStore extends StoreReads implements Store {
   }
 
   /** On a connection of its own: the snapshot lasts as long as the caller takes. */
-  async *items(name: string, onHead: (head: Head) => void = () => {}): AsyncGenerator<Segment> {
+  async *items(name: string, onHead?: (head: Head) => void): AsyncGenerator<Segment> {
     try {
       using database = openReadConnection(this.#path)
       const rows = new SqliteRows(new Statements(database))
       database.exec('BEGIN')
-      const head = rows.readHead(name)
-      if (head === undefined) throw missingCollection(name)
-      onHead(publicHead(head))
-      yield* readSegments(rows, head, REAMS_AT_A_TIME)
+      yield* readItems(rows, name, REAMS_AT_A_TIME, onHead)
     } catch (error) {
       throw explainError(error, this.#path)
     }

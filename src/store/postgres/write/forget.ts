@@ -2,12 +2,13 @@
 
 import type { StoreActivity } from '../../activity.ts'
 import { type Cutoff, forgetAllOf } from '../../history.ts'
+import { FULL_STEP } from '../../leases.ts'
 import { runAsync } from '../../rows.ts'
 import { StoreError } from '../../store-error.ts'
 import { forgetExpired, forgetStep } from '../../stored-history.ts'
 import { readAllHeads } from '../rows/head.ts'
 import type { Connections } from '../server/connection.ts'
-import { commitSteps, STEP, sweepName } from './try-transaction.ts'
+import { commitSteps, sweepName } from './try-transaction.ts'
 
 /** Of all collections. */
 export async function forgetAll(connections: Connections, activity: StoreActivity, limitBytes: number): Promise<void> {
@@ -26,6 +27,6 @@ export async function forgetName(
   activity: StoreActivity,
   cutoff?: Cutoff,
 ): Promise<void> {
-  await forgetAllOf(() => commitSteps(connections, forgetStep(name, STEP, cutoff)), activity)
+  await forgetAllOf(() => commitSteps(connections, forgetStep(name, FULL_STEP, cutoff)), activity)
   await sweepName(connections, name)
 }
