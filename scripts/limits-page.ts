@@ -36,8 +36,8 @@ import {
 import { MAX_DESCRIBED_COLLECTIONS } from '../src/service/openapi/describe-service.ts'
 import { DEFAULT_RETENTION } from '../src/store/collection-rules.ts'
 import { DATABASE_HISTORY_BYTES, HISTORY_SHARE } from '../src/store/history.ts'
+import { REQUEST_LIFETIME_MS } from '../src/store/request-log.ts'
 import { MAX_RESERVE_BYTES, RESERVE_SHARE } from '../src/store/sqlite/file/disk-space.ts'
-import { KEPT_MS } from '../src/store/sqlite/rows/request-rows.ts'
 import { type Page, table } from './page.ts'
 
 export function limitsPage(): Page {
@@ -150,7 +150,7 @@ export function limitsPage(): Page {
           ],
           ['those of one token, or of one address without a token', count(WAITING_A_CALLER), 'the same'],
           ['`Idempotency-Key`', '1 to 255 visible ASCII characters', refused('invalid-idempotency-key')],
-          ['how long one is remembered', seconds(KEPT_MS), 'the write is done again'],
+          ['how long one is remembered', seconds(REQUEST_LIFETIME_MS), 'the write is done again'],
         ],
       ),
       '## Memory',

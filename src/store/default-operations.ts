@@ -154,44 +154,125 @@ function* pastItem(owner: History, generation: number, position: number, { from,
   return []
 }
 
+export type Extent = Pick<Head, 'generation' | 'next' | 'changes'>
+
+/** A history is left over as a generation that no collection has. */
+const LEFT_HISTORY = -1
+
+export function leftoverOf(id: number, generationId: number, base: number, keyCursor: string): Leftover {
+  const owner = { name: undefined, shardKey: id, generationId, id }
+  return { owner, isHistory: generationId === LEFT_HISTORY, base, keyCursor }
+}
+
+/** The first text after another one. No key has a NUL in it. */
+function textAfter(text: string): string {
+  return `${text}\0`
+}
+
+/** A head with its place: the rows of a generation have the id of the collection and the number of the generation. */
+export function storedHead(head: Head): StoredHead {
+  return { ...head, shardKey: head.id, generationId: head.generation, isGuarded: true }
+}
+
+/** Where a load into this generation stages items, in an engine that answers at once: a generation that no head names. */
+export function stagingIdOf(generationId: number): number {
+  return generationId + 1
+}
+
 /** An engine that answers at once. */
 export abstract class SyncRows implements Rows {
-  abstract get<O extends Owner>(table: Table<O>, owner: Owners[O], key: Row, isProven?: boolean): Row | undefined
-  abstract find<O extends Owner>(
-    table: Table<O>,
-    owner: Owners[O],
-    keys: readonly Row[],
-    isProven?: boolean,
-  ): readonly (Row | undefined)[]
   abstract scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): readonly Row[]
   abstract put<O extends Owner>(table: Table<O>, owner: Owners[O], rows: readonly Row[]): void
   abstract remove<O extends Owner>(table: Table<O>, owner: Owners[O], keys: readonly Row[]): void
   abstract removeRange<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): number
-  abstract reportDamage(collection: string | undefined, message: string): void
   abstract readHead(name: string, isPublicOnly?: boolean): StoredHead | undefined
-  abstract storedHead(head: Head, before: StoredHead | undefined): StoredHead
   abstract putHead(head: StoredHead, before: StoredHead | undefined): void
   abstract removeHead(head: StoredHead): void
-  abstract newPlace(name: string, id: number, generation: Place | undefined, isNew: boolean): Place & Staging
   abstract takeLease(lease: Lease): boolean
   abstract findLease(name: string): FoundLease | undefined
   abstract findDeadLeases(): readonly string[]
   abstract holdLease(lease: Lease): number | undefined
   abstract removeLease(lease: Lease): boolean
-  abstract isBlocked(head: StoredHead): boolean
-  abstract addLeftover(place: Generation, base: number): void
-  abstract addHistoryLeftover(owner: History, base: number): void
-  abstract findLeftoverShards(): readonly number[]
-  abstract lockLeftover(shardKey: number): Leftover | undefined
-  abstract moveCursor(leftover: Leftover, keyCursor: string): void
+  /** Those of a collection, or of all. */
+  abstract findLeftovers(id?: number): readonly Leftover[]
+  abstract putLeftover(leftover: Leftover): void
   abstract removeLeftover(leftover: Leftover): void
-  abstract isVisible(place: Generation, base: number): boolean
-  abstract findChanges(owner: History): number | undefined
-  abstract findLastKey(place: Generation, after: string, limit: number): string | undefined
-  abstract sweepKeys(place: Generation, after: string, last: string, base: number): void
+  /** What the head of the collection with this id shows. */
+  abstract findExtent(id: number): Extent | undefined
   abstract findRequests(name: string, places: readonly RequestPlace[]): readonly RememberedRequest[]
   abstract putRequests(name: string, requests: readonly RememberedRequest[]): void
   abstract removeFollowing(head: StoredHead): void
+
+  get<O extends Owner>(table: Table<O>, owner: Owners[O], key: Row, _isProven?: boolean): Row | undefined {
+    return this.scan(table, owner, { at: key })[0]
+  }
+
+  find<O extends Owner>(
+    table: Table<O>,
+    owner: Owners[O],
+    keys: readonly Row[],
+    isProven = false,
+  ): readonly (Row | undefined)[] {
+    return keys.map((key) => this.get(table, owner, key, isProven))
+  }
+
+  reportDamage(collection: string | undefined, message: string): void {
+    throw damagedCollection(collection, message)
+  }
+
+  storedHead(head: Head): StoredHead {
+    return storedHead(head)
+  }
+
+  newPlace(_name: string, id: number, head: StoredHead | undefined, isReplacement: boolean): Place & Staging {
+    const generationId = (head?.generation ?? 1) + (head !== undefined && isReplacement ? 1 : 0)
+    return { shardKey: id, generationId, stagingId: stagingIdOf(generationId) }
+  }
+
+  isBlocked({ id, generation }: StoredHead): boolean {
+    return this.findLeftovers(id).some(({ isHistory, owner }) => isHistory || owner.generationId >= generation)
+  }
+
+  addLeftover({ shardKey, generationId }: Generation, base: number): void {
+    const found = this.findLeftovers(shardKey).find(({ owner }) => owner.generationId === generationId)
+    this.putLeftover(leftoverOf(shardKey, generationId, Math.min(base, found?.base ?? base), ''))
+  }
+
+  addHistoryLeftover({ id, name }: History, base: number): void {
+    this.addLeftover({ name, shardKey: id, generationId: LEFT_HISTORY }, base)
+  }
+
+  findLeftoverShards(): readonly number[] {
+    return [...new Set(this.findLeftovers().map(({ owner }) => owner.shardKey))]
+  }
+
+  lockLeftover(shardKey: number): Leftover | undefined {
+    return this.findLeftovers(shardKey).toSorted((a, b) => a.owner.generationId - b.owner.generationId)[0]
+  }
+
+  moveCursor(leftover: Leftover, keyCursor: string): void {
+    this.putLeftover({ ...leftover, keyCursor })
+  }
+
+  isVisible({ shardKey, generationId }: Generation, base: number): boolean {
+    const extent = this.findExtent(shardKey)
+    return extent?.generation === generationId && extent.next > base
+  }
+
+  findChanges({ id }: History): number | undefined {
+    return this.findExtent(id)?.changes
+  }
+
+  findLastKey(place: Generation, after: string, limit: number): string | undefined {
+    const found = this.scan(KEY, place, { from: [textAfter(after)], limit })
+    return found.at(-1)?.[0] as string | undefined
+  }
+
+  sweepKeys(place: Generation, after: string, last: string, base: number): void {
+    const swept = this.scan(KEY, place, { from: [textAfter(after)], to: [textAfter(last)] })
+    const keys = swept.filter(([, position]) => Number(position) >= base).map(([key = '']) => [key])
+    this.remove(KEY, place, keys)
+  }
 
   /** Its transaction is the only one that writes. */
   lockHead(name: string): StoredHead | undefined {

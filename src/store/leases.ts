@@ -1,6 +1,7 @@
 /** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
 
-import { busyCollection, leftoversInUse } from './load.ts'
+import { CHANGES_A_STEP, STATES_A_STEP } from './history.ts'
+import { busyCollection, leftoversInUse, REAMS_A_SWEEP, ROWS_A_SWEEP } from './load.ts'
 import { MAX_POSITION, REAM_SIZE } from './positions.ts'
 import { type FoundLease, type Lease, type Leftover, query, type Steps } from './rows.ts'
 import { removeChanges, type StepSize } from './stored-history.ts'
@@ -55,6 +56,14 @@ function* abandonLease(lease: FoundLease, head: StoredHead | undefined, isHolder
 export interface SweepSize extends StepSize {
   readonly reams: number
   readonly rows: number
+}
+
+/** So few that no writer waits for long. */
+export const FULL_STEP: SweepSize = {
+  states: STATES_A_STEP,
+  changes: CHANGES_A_STEP,
+  reams: REAMS_A_SWEEP,
+  rows: ROWS_A_SWEEP,
 }
 
 /** Removes some of what is left over at a shard key. Returns whether there may be more. */

@@ -15,6 +15,7 @@ import {
   planLoad,
   type StagedHistory,
   type StagedReplacements,
+  takenKey,
 } from './load.ts'
 import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
 import type { SealedReam, TailItem } from './ream.ts'
@@ -32,7 +33,7 @@ import {
   writesHistory,
 } from './stored-history.ts'
 import { findReams, putReams, putTail, readTail, tailItems } from './stored-items.ts'
-import { publicHead, type StoredHead, TAIL } from './tables.ts'
+import { KEY, publicHead, type StoredHead, TAIL } from './tables.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 2_000
@@ -67,6 +68,47 @@ export function* putLoadedReams({ lease }: RunningLoad, reams: readonly SealedRe
 
 export function* putLoadedTail({ lease }: RunningLoad, from: number, raw: Uint8Array): Steps<void> {
   yield* putTail(lease, tailItems(from, raw))
+}
+
+/** By the index of an item whose key is taken, the position of the one that has it. */
+export type TakenKeys = ReadonlyMap<number, number>
+
+/** The keys that are new, in order, and those that are taken, if the first new one gets the position `next`. */
+export function* findTakenKeys(
+  { lease }: RunningLoad,
+  keys: readonly string[],
+  next: number,
+): Steps<{ readonly fresh: readonly string[]; readonly taken: TakenKeys }> {
+  const wanted = keys.map((key) => [key])
+  const found = yield* query((rows) => rows.find(KEY, lease, wanted))
+  const positions = new Map<string, number>()
+  for (const row of found) if (row !== undefined) positions.set(String(row[0]), Number(row[1]))
+  const fresh: string[] = []
+  const taken = new Map<number, number>()
+  for (const [index, key] of keys.entries()) {
+    const position = positions.get(key)
+    if (position !== undefined) taken.set(index, position)
+    else positions.set(key, next + fresh.push(key) - 1)
+  }
+  return { fresh, taken }
+}
+
+/** Gives new keys the positions from `next` on. Items whose keys are taken are staged if they replace others, skipped, or refused. */
+export function* claimKeys(
+  load: RunningLoad,
+  keys: readonly string[],
+  next: number,
+  readTexts: () => readonly string[],
+): Steps<TakenKeys> {
+  const { fresh, taken } = yield* findTakenKeys(load, keys, next)
+  const [first] = taken
+  if (first !== undefined && load.onConflict === 'fail') throw takenKey(load, first[0], keys[first[0]], first[1])
+  if (fresh.length > 0) yield* query((rows) => rows.insertKeys(load.lease, fresh, next))
+  if (load.onConflict === 'replace' && taken.size > 0) {
+    const texts = readTexts()
+    yield* stageItems(load, new Map([...taken].map(([index, position]) => [position, texts[index] ?? ''])))
+  }
+  return taken
 }
 
 /** Replacements are kept aside until the load ends: readers must not see them before. Of two for an item the last counts. */

@@ -1,6 +1,6 @@
 /** Reads pages, items and whole collections as they are now. Everything that one call returns comes from one snapshot. */
 
-import { damagedCollection } from './collection-rules.ts'
+import { damagedCollection, missingCollection } from './collection-rules.ts'
 import { joinItems } from './item-text.ts'
 import { isGone, type PageParts, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
 import type { Holes, ReadCache } from './read-cache.ts'
@@ -152,7 +152,15 @@ function missingReam({ name }: Head, number: number): StoreError {
 }
 
 /** All items in order: every ream that is not empty, then the tail. To be called in a snapshot. */
-export async function* readSegments(rows: Rows, head: StoredHead, reamsAtATime: number): AsyncGenerator<Segment> {
+export async function* readItems(
+  rows: Rows,
+  name: string,
+  reamsAtATime: number,
+  onHead: (head: Head) => void = () => {},
+): AsyncGenerator<Segment> {
+  const head = await rows.readHead(name)
+  if (head === undefined) throw missingCollection(name)
+  onHead(publicHead(head))
   const reams = reamsIn(head)
   let [expected, count] = [0, 0]
   while (expected < reams) {

@@ -5,6 +5,8 @@ import { query, type RememberedRequest, type Steps } from './rows.ts'
 import type { Once } from './store.ts'
 import { StoreError } from './store-error.ts'
 
+export const REQUEST_LIFETIME_MS = 24 * 60 * 60 * 1000
+
 /** The requests of one transaction to one collection: those that were answered before, and those that are now. */
 export class RequestLog {
   readonly #name: string

@@ -1,5 +1,6 @@
 /** The history of a collection in its rows: what a commit adds, what is read of it, and what is removed when it expires. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { keepsHistory } from '../contract/state-tag.ts'
 import {
   bytesOf,
@@ -15,9 +16,9 @@ import {
   stateRow,
   takeStep,
 } from './history.ts'
-import type { HistoryEnds } from './history-limit.ts'
+import { type HistoryEnds, limitHistory } from './history-limit.ts'
 import { blocksOf, REAM_SIZE } from './positions.ts'
-import { type History, type Numbers, query, queryAll, type Range, type Steps } from './rows.ts'
+import { type Answer, type History, type Numbers, query, queryAll, type Range, type Steps } from './rows.ts'
 import { CHANGE, HOLE, PAST, PAST_HOLE, REPLACED, type Row, STATE, type StoredHead } from './tables.ts'
 
 export function stateFrom(row: Row): State {
@@ -61,7 +62,7 @@ export function* readHistoryBytes(owner: History): Steps<number> {
 }
 
 /** The oldest and the last state, if there are any. */
-export function* readHistoryEnds(head: StoredHead): Steps<HistoryEnds<StoredHead>[]> {
+function* readHistoryEnds(head: StoredHead): Steps<HistoryEnds<StoredHead>[]> {
   const [oldest] = yield* readStates(head, FIRST, 1)
   const last = yield* readLastState(head)
   return oldest === undefined || last === undefined ? [] : [{ head, oldest, last }]
@@ -133,7 +134,7 @@ function* readExpired(head: StoredHead, limit: number, cutoff?: Cutoff): Steps<E
 }
 
 /** Whether something is no longer kept. */
-export function* isHistoryOld(head: StoredHead): Steps<boolean> {
+function* isHistoryOld(head: StoredHead): Steps<boolean> {
   const { states, kept } = yield* readExpired(head, 2)
   if (states.length > 0) return true
   const to = kept?.changes ?? head.changes
@@ -177,6 +178,39 @@ export function* removeChanges(owner: History, numbers: Numbers, limit: number):
   if (past.length > 0) yield* query((rows) => rows.remove(PAST, owner, past))
   if (holes.length > 0) yield* query((rows) => rows.remove(PAST_HOLE, owner, holes))
   return isMore
+}
+
+/** What an engine does to forget. */
+export interface Forgetting {
+  run<T>(steps: Steps<T>): Answer<T>
+  /** Removes what is no longer kept of the history of a collection. */
+  forget(name: string, cutoff?: Cutoff): Promise<void>
+  /** Whether the other collections can be looked at after such an error. */
+  mayGoOn(error: unknown): boolean
+  readonly limitBytes: number
+  readonly onNotice: (message: string) => void
+}
+
+/** Removes what is no longer kept of all collections. One that is damaged does not keep the others from being trimmed. */
+export async function forgetExpired(heads: readonly StoredHead[], engine: Forgetting): Promise<void> {
+  const { run, forget, mayGoOn } = engine
+  const ends: HistoryEnds<StoredHead>[] = []
+  for (const head of heads) {
+    try {
+      if (await run(isHistoryOld(head))) await forget(head.name)
+      ends.push(...(await run(readHistoryEnds(head))))
+    } catch (error) {
+      if (!mayGoOn(error)) throw error
+    }
+    // There may be thousands.
+    await nextTurn()
+  }
+  await limitHistory(ends, {
+    limitBytes: engine.limitBytes,
+    readStates: (head, from, most) => run(readStates(head, from, most)),
+    forget: ({ name }, cutoff) => forget(name, cutoff),
+    onNotice: engine.onNotice,
+  })
 }
 
 // Generations that were replaced

@@ -144,3 +144,5 @@ export const REPLACED = table(
   { generation_id: 'generationId', next: 'number', live: 'number' },
   ([generation]) => `Generation ${generation}`,
 )
+
+export const TABLES: readonly Table[] = [REAM, TAIL, KEY, HOLE, STATE, CHANGE, PAST, PAST_HOLE, REPLACED]

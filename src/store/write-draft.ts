@@ -5,6 +5,7 @@ import { damagedCollection, NO_COLLECTION } from './collection-rules.ts'
 import type { DeflatePool } from './deflate-pool.ts'
 import { type Change, Draft } from './draft.ts'
 import { bytesOf, numberChanges, OpenChanges, type Stretch } from './history.ts'
+import { findObstacle } from './leases.ts'
 import { holeCounts, MAX_POSITION, QUIRE_SIZE } from './positions.ts'
 import { RequestLog } from './request-log.ts'
 import { query, queryAll, type Steps } from './rows.ts'
@@ -40,6 +41,12 @@ export interface Call {
 
 export function openDraft(name: string, before: StoredHead | undefined, obstacle?: Error): OpenDraft {
   return { draft: new Draft(name, before && publicHead(before), obstacle), before, requests: new RequestLog(name) }
+}
+
+/** Under the lock on the head. */
+export function* beginDraft(name: string): Steps<OpenDraft> {
+  const head = yield* query((rows) => rows.lockHead(name))
+  return openDraft(name, head, yield* findObstacle(name, head))
 }
 
 /** Applies one call. Refusals throw a StoreError, and change nothing. */

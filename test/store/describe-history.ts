@@ -202,8 +202,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
       const tag = await tagOf(name)
       for (let n = 0; n < 5; n++) await store.put(name, keyed([changed(1, n)]))
       const off = await store.setRetention(name, { retentionMs: 0 })
-      for (const table of ['state', 'change', 'past'])
-        assert.deepEqual(await opened.execute(`SELECT * FROM ${table} WHERE ${opened.rowsOf(name)}`), [], table)
+      for (const table of ['state', 'change', 'past']) assert.equal(await opened.rows.count(table, name), 0, table)
       await store.put(name, keyed([changed(1, 1)]))
       const now = await tagOf(name)
       for (const each of [tag, stateOf(off), now])
@@ -251,11 +250,9 @@ export function describeHistory(engineName: string, engine: Engine): void {
         // From here on there are three states.
         const heads = [await store.forget(name)]
         for (const id of [3, 4]) heads.push(await store.append(name, keyed([item(id)])))
-        const where = opened.rowsOf(name)
         for (const [index, { version }] of heads.entries())
-          await opened.ageStates((ages[index] ?? 0) * hour, `version = ${version} AND ${where}`)
-        const versions = async () =>
-          (await opened.execute(`SELECT version FROM state WHERE ${where} ORDER BY version`)).flat().map(Number)
+          await opened.ageStates((ages[index] ?? 0) * hour, name, version)
+        const versions = async () => (await opened.rows.values('state', 'version', name)).map(Number)
         await removing(async (remover) => {
           await remover.create(newName(), KEYED)
           while ((await versions()).length === heads.length) await sleep(5)
@@ -282,19 +279,19 @@ export function describeHistory(engineName: string, engine: Engine): void {
           await writer.append(name, keyed([item(0)]))
         }
         const age = (name: string, { version }: Head, hours: number) =>
-          others.ageStates(hours * 3_600_000, `version = ${version} AND ${others.rowsOf(name)}`)
+          others.ageStates(hours * 3_600_000, name, version)
         for (let revision = 0; revision < 40; revision++) {
           const name = names[(revision * revision) % names.length] ?? ''
           const { head } = await writer.put(name, keyed([item(0, `,"n":${revision},"x":"${'y'.repeat(5_000)}"`)]))
           states.push({ name, head })
         }
         // From 20 hours ago on, two an hour; those of the first writes are older.
-        for (const name of names) await others.ageStates(23 * 3_600_000, others.rowsOf(name))
+        for (const name of names) await others.ageStates(23 * 3_600_000, name)
         for (const [index, { name, head }] of states.entries()) await age(name, head, 20 - index / 2)
         const remover = await others.openAgain({ forgetEveryMs: 3, historyBytes: 60_000 })
         const notices: string[] = []
         remover.activity.onNotice = (message) => notices.push(message)
-        const countStates = async () => Number((await others.execute('SELECT count(*) FROM state'))[0]?.[0])
+        const countStates = () => others.rows.count('state')
         await remover.create('another', KEYED)
         // It tells when all collections are done.
         await waitUntil(async () => notices.length > 0 && (await countStates()) < 25)
@@ -368,10 +365,7 @@ export function describeHistory(engineName: string, engine: Engine): void {
       await store.append(name, keyed(keysFrom(0, 50).map((key) => item(Number(key), long))))
       await store.delete(name, keysFrom(0, 50))
       await store.forget(name)
-      for (const table of ['change', 'past']) {
-        const found = await opened.execute(`SELECT number FROM ${table} WHERE ${opened.rowsOf(name)}`)
-        assert.deepEqual(found, [], table)
-      }
+      for (const table of ['change', 'past']) assert.equal(await opened.rows.count(table, name), 0, table)
     })
 
     it('is removed after a load too, by whoever does nothing else', async () => {
@@ -384,8 +378,8 @@ export function describeHistory(engineName: string, engine: Engine): void {
           await sleep(5)
           await running.commit()
         })
-      const [[kept] = []] = await opened.execute(`SELECT count(*) FROM replaced WHERE ${opened.rowsOf(name)}`)
-      assert.ok(Number(kept) <= 1, `${kept} generations are kept`)
+      const kept = await opened.rows.count('replaced', name)
+      assert.ok(kept <= 1, `${kept} generations are kept`)
     })
 
     it('finds nothing wrong after all of this', async () => {

@@ -39,7 +39,7 @@ export function describeStore(engineName: string, engine: Engine, { isShort = fa
     })
 
     // The more collections PostgreSQL holds, the longer a load takes to end. So suites with many loads come first.
-    describeAbandonedLoads(subject)
+    describeAbandonedLoads(subject, engine.leavesOut)
     describeLoads(subject)
     describeMirrors(subject)
     describeModel(subject, { runs: isShort ? 1 : 2, isShort })

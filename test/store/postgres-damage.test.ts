@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
 import { isError, itemsFrom, keyed } from './items.ts'
-import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
+import { openPostgresForTest, type PostgresUnderTest, rowsOf } from './postgres-engine.ts'
 import { describePostgres } from './postgres-server.ts'
 import { readAllPages, readPageTexts } from './store-reading.ts'
 
@@ -63,7 +63,7 @@ describePostgres('damage, on PostgreSQL alone', (startPostgres, isCitus) => {
     await opened.store.append('damaged', keyed(itemsFrom(1, 2_000)))
     await opened.store.delete('damaged', ['1'])
     await readAllPages(opened.store, 'damaged')
-    const own = opened.rowsOf('damaged')
+    const own = rowsOf('damaged')
     await opened.execute(`UPDATE ream SET count = 498 WHERE ${own} AND number = 1`)
     await assert.rejects(opened.store.page('damaged', 2), isError('corrupt'))
     await opened.execute(`UPDATE ream SET count = 500 WHERE ${own} AND number = 1`)

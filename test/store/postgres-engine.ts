@@ -5,11 +5,14 @@ import { Client } from 'pg'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
 import type { PostgresServer } from './postgres-server.ts'
+import { SqlStoredRows } from './stored-rows.ts'
 import type { StoreUnderTest, TestStore } from './test-store.ts'
 
 export interface PostgresUnderTest extends StoreUnderTest {
   readonly url: string
   readonly schema: string
+  /** Runs SQL on the tables behind the store's back. */
+  execute(sql: string, values?: readonly unknown[]): Promise<unknown[][]>
   /** Has a view in the place of the table of reams meanwhile, with another expression for one of its columns. */
   withReamView(column: string, expression: string, use: () => Promise<void>): Promise<void>
   /** Locks the head of a collection, as a writer does, until the answer is called. */
@@ -17,6 +20,9 @@ export interface PostgresUnderTest extends StoreUnderTest {
 }
 
 export const newSchema = (): string => `reams_test_${randomBytes(6).toString('hex')}`
+
+/** The condition for the rows of a collection. */
+export const rowsOf = (collection: string): string => `shard_key = ${shardKeyOf(collection)}`
 
 /** The URL with another parameter. */
 export function withParameter(url: string, name: string, value: string): string {
@@ -27,7 +33,7 @@ export async function openPostgresForTest({ url: server }: Pick<PostgresServer, 
   const schema = newSchema()
   const url = withParameter(server, 'schema', schema)
   const store = await openPostgresStore({ url, create: true })
-  const execute = (sql: string, values?: unknown[]): Promise<unknown[][]> =>
+  const execute = (sql: string, values?: readonly unknown[]): Promise<unknown[][]> =>
     runSql(server, `SET search_path = ${schema}; SET default_transaction_read_only = off`, sql, values)
   return {
     store,
@@ -35,13 +41,21 @@ export async function openPostgresForTest({ url: server }: Pick<PostgresServer, 
     location: url,
     schema,
     execute,
-    rowsOf: (collection) => `shard_key = ${shardKeyOf(collection)}`,
-    columns: { ids: 'shard_key, generation_id', generation: 'generation_id', sum: '' },
-    async ageRequests(ms, condition = 'true') {
-      await execute(`UPDATE request_log SET at = now() - interval '${ms} milliseconds' WHERE ${condition}`)
+    rows: new SqlStoredRows({
+      execute,
+      rowsOf,
+      ownerOf: (collection) => ['shard_key', `${shardKeyOf(collection)}`],
+      generation: 'generation_id',
+      others: [],
+    }),
+    async ageRequests(ms, keys) {
+      const at = `now() - interval '${ms} milliseconds'`
+      const chosen = keys === undefined ? '' : ' WHERE key = ANY ($1)'
+      await execute(`UPDATE request_log SET at = ${at}${chosen}`, keys && [keys])
     },
-    async ageStates(ms, condition) {
-      await execute(`UPDATE state SET at = ${Date.now() - ms} WHERE ${condition}`)
+    async ageStates(ms, collection, version) {
+      const chosen = version === undefined ? '' : ` AND version = ${version}`
+      await execute(`UPDATE state SET at = ${Date.now() - ms} WHERE ${rowsOf(collection)}${chosen}`)
     },
     async ageLeases() {
       await execute("UPDATE lease SET renewed_at = now() - interval '1 minute'")
@@ -81,12 +95,17 @@ export async function openPostgresForTest({ url: server }: Pick<PostgresServer, 
 export const openPostgresTestStore: (server: PostgresServer) => Promise<TestStore> = openPostgresForTest
 
 /** Runs SQL on a connection of its own. */
-export async function runSql(url: string, before: string, sql: string, values: unknown[] = []): Promise<unknown[][]> {
+export async function runSql(
+  url: string,
+  before: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<unknown[][]> {
   const client = new Client(url)
   await client.connect()
   try {
     if (before !== '') await client.query(before)
-    return (await client.query({ text: sql, values, rowMode: 'array' })).rows
+    return (await client.query({ text: sql, values: [...values], rowMode: 'array' })).rows
   } finally {
     await client.end()
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describeHistory } from './describe-history.ts'
 import { describeStore } from './describe-store.ts'
 import { changed, itemsFrom, keyed } from './items.ts'
-import { openSqliteForTest } from './sqlite-engine.ts'
+import { openSqliteForTest, rowsOf } from './sqlite-engine.ts'
 import { changeRows } from './sqlite-rows.ts'
 import { KEYED } from './subject.ts'
 
@@ -12,7 +12,7 @@ describeStore('sqlite', { open: openSqliteForTest })
 describeHistory('sqlite', { open: openSqliteForTest })
 
 it('history is removed, though that of a collection before is damaged', async () => {
-  const { store, path, execute, rowsOf, openAgain, remove } = await openSqliteForTest()
+  const { store, path, rows, openAgain, remove } = await openSqliteForTest()
   try {
     for (const name of ['a', 'b']) {
       await store.create(name, KEYED)
@@ -22,7 +22,7 @@ it('history is removed, though that of a collection before is damaged', async ()
     }
     changeRows(path, `UPDATE state SET at = at + 1 WHERE ${rowsOf('a')}`)
     const remover = await openAgain({ forgetEveryMs: 3 })
-    const countStates = async () => Number((await execute(`SELECT count(*) FROM state WHERE ${rowsOf('b')}`))[0]?.[0])
+    const countStates = () => rows.count('state', 'b')
     for (let tries = 0; tries < 500 && (await countStates()) > 1; tries++) await sleep(10)
     await remover.close()
     assert.equal(await countStates(), 1)

@@ -5,6 +5,7 @@
 
 import type { Store } from '../../src/store/store.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
+import type { StoredRows } from './stored-rows.ts'
 
 export interface TestStore {
   readonly store: Store
@@ -19,16 +20,11 @@ export interface TestStore {
 export interface StoreUnderTest extends TestStore {
   /** Opens the same data once more, as another process would. */
   openAgain(options?: { readonly forgetEveryMs?: number; readonly historyBytes?: number }): Promise<Store>
-  /** Runs SQL on the tables behind the store's back. */
-  execute(sql: string, values?: (string | Uint8Array)[]): Promise<unknown[][]>
-  /** The condition for the rows of a collection, in any table but `head`. */
-  rowsOf(collection: string): string
-  /** What its tables have that those of other engines have not, or call otherwise. */
-  readonly columns: { readonly ids: string; readonly generation: string; readonly sum: string }
-  /** Makes requests so old, of all that the store remembers or of those that meet a condition. */
-  ageRequests(ms: number, condition?: string): Promise<void>
-  /** Makes the states so old that meet a condition. */
-  ageStates(ms: number, condition: string): Promise<void>
+  readonly rows: StoredRows
+  /** Makes requests so old: those with these keys, or all that the store remembers. */
+  ageRequests(ms: number, keys?: readonly string[]): Promise<void>
+  /** Makes states of a collection so old: that of a version, or all. */
+  ageStates(ms: number, collection: string, version?: number): Promise<void>
   /** Makes all leases as old as if the loads had stood still for long. */
   ageLeases(): Promise<void>
   /** From now on no request can be remembered under a key, until the answer is called. */
@@ -37,6 +33,8 @@ export interface StoreUnderTest extends TestStore {
 
 export interface Engine {
   open(): Promise<StoreUnderTest>
+  /** Tests that it leaves out, by their titles, and why. */
+  readonly leavesOut?: Readonly<Record<string, string>>
 }
 
 type OpenTestStore = () => Promise<TestStore>

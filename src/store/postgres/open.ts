@@ -2,12 +2,12 @@
 
 import { isCollectionName } from '../../contract/name.ts'
 import type { StateTag } from '../../contract/state-tag.ts'
-import { type ChangeCall, changeOf, StoreWrites } from '../changes.ts'
+import { type ChangeCall, changeOf } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import type { Following, NamedFollowing } from '../following.ts'
 import { DATABASE_HISTORY_BYTES, FORGET_EVERY_MS } from '../history.ts'
-import type { PastQuestion } from '../read-any-page.ts'
+import type { AnyPage } from '../read-any-page.ts'
 import { textOf } from '../read-page.ts'
 import type {
   Head,
@@ -15,9 +15,6 @@ import type {
   Load,
   LoadOptions,
   Once,
-  PageOptions,
-  PageRead,
-  PastRead,
   Reachable,
   ReadOptions,
   Segment,
@@ -28,6 +25,7 @@ import type {
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { StoreReads } from '../store-reads.ts'
 import { publicHead } from '../tables.ts'
 import { noteFollowing, readFollowings } from './following.ts'
 import type { PageReader } from './read/page-reader.ts'
@@ -80,7 +78,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-class PostgresStore extends StoreWrites implements Store {
+class PostgresStore extends StoreReads implements Store {
   readonly #url: StoreUrl
   readonly #deflate = new DeflatePool()
   readonly #nodes: DatabaseNodes
@@ -115,7 +113,7 @@ class PostgresStore extends StoreWrites implements Store {
     return [...(await this.#explained(this.#nodes.allHeads()))]
   }
 
-  async reachable(): Promise<Reachable> {
+  override async reachable(): Promise<Reachable> {
     return this.#explained(this.#nodes.reachableHeads())
   }
 
@@ -125,39 +123,15 @@ class PostgresStore extends StoreWrites implements Store {
     return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : publicHead(head)
   }
 
-  async page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined> {
-    return this.#anyPage(name, page, undefined, options)
-  }
-
   async stateAt(name: string, tag: StateTag, options: StateOptions = {}): Promise<StateRead | undefined> {
     this.activity.reads.head++
     const { isPublicOnly = false } = options
     return this.#pages(name, isPublicOnly, (pages) => pages.readStateAt(name, tag, options))
   }
 
-  pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
-    return this.#pastPage(name, page, { tag, isChanges: false }, options)
-  }
-
-  changesSince(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
-    return this.#pastPage(name, page, { tag, isChanges: true }, options)
-  }
-
-  async #pastPage(
-    name: string,
-    page: number,
-    past: PastQuestion,
-    options?: PageOptions,
-  ): Promise<PastRead | undefined> {
-    // A question about the past is answered with it.
-    return (await this.#anyPage(name, page, past, options)) as PastRead | undefined
-  }
-
-  async #anyPage(name: string, page: number, past: PastQuestion | undefined, options: PageOptions = {}) {
-    const { isPublicOnly = false, form = 'raw' } = options
-    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
-    this.activity.reads.page++
-    return this.#pages(name, isPublicOnly, (pages) => pages.read({ name, page, isPublicOnly, past, form }))
+  protected async readAny(question: AnyPage) {
+    const { name, isPublicOnly } = question
+    return this.#pages(name, isPublicOnly, (pages) => pages.read(question))
   }
 
   async #pages<T>(

@@ -1,33 +1,27 @@
 /** Opens a store in an SQLite file: reads on connections that only read, many pages at once on a thread; writes on another. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StateTag } from '../../contract/state-tag.ts'
 import { availableMemory, planMemory } from '../../memory/memory-plan.ts'
-import { type ChangeCall, StoreWrites } from '../changes.ts'
-import { itemTag, missingCollection } from '../collection-rules.ts'
+import type { ChangeCall } from '../changes.ts'
+import { itemTag } from '../collection-rules.ts'
+import { storedHead } from '../default-operations.ts'
 import type { Following, NamedFollowing } from '../following.ts'
 import { type Cutoff, FORGET_EVERY_MS, forgetAllOf, HISTORY_SHARE } from '../history.ts'
-import { type HistoryEnds, limitHistory } from '../history-limit.ts'
 import { ReamLoad } from '../load.ts'
 import type { RunningLoad } from '../load-steps.ts'
 import { readState } from '../past.ts'
-import type { PastQuestion } from '../read-any-page.ts'
-import { readSegments, textOf } from '../read-page.ts'
-import { runSync, type Steps } from '../rows.ts'
-import { NO_ROOM } from '../segment.ts'
+import { readItems, textOf } from '../read-page.ts'
+import { runSync } from '../rows.ts'
 import type {
   Head,
   ListedHead,
   Load,
   LoadOptions,
   Once,
-  PageOptions,
-  PageRead,
-  PastRead,
-  Reachable,
   ReadOptions,
   Segment,
+  SegmentForm,
   StateOptions,
   StateRead,
   Store,
@@ -35,19 +29,19 @@ import type {
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { isHistoryOld, readHistoryEnds, readStates } from '../stored-history.ts'
-import { publicHead, type StoredHead } from '../tables.ts'
+import { type PageQuestion, StoreReads } from '../store-reads.ts'
+import { forgetExpired } from '../stored-history.ts'
+import { publicHead } from '../tables.ts'
 import { readDiskSpace } from './file/disk-space.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { fillReserve, releaseReserve } from './file/reserve-file.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
 import { readFollowings } from './following.ts'
 import { ChangesReader } from './read/changes-reader.ts'
-import type { PageQuestion } from './read/page-message.ts'
 import { PageReader } from './read/page-reader.ts'
 import { readPageHere } from './read/read.ts'
 import { explainError, inCollection, isFull } from './rows/explain-error.ts'
-import { readAllHeads, readHead, storedHead } from './rows/head.ts'
+import { readAllHeads, readHead } from './rows/head.ts'
 import { SqliteRows } from './rows/sqlite-rows.ts'
 import { Statements } from './rows/statements.ts'
 import { prepareStore } from './schema.ts'
@@ -127,7 +121,7 @@ function openForGood(path: string): DatabaseSync {
   }
 }
 
-class SqliteStore extends StoreWrites implements Store {
+class SqliteStore extends StoreReads implements Store {
   readonly #path: string
   readonly #database: DatabaseSync
   readonly #rows: SqliteRows
@@ -166,17 +160,9 @@ class SqliteStore extends StoreWrites implements Store {
     return this.#read(({ sql }) => readAllHeads(sql))
   }
 
-  async reachable(): Promise<Reachable> {
-    return { heads: await this.collections(), away: [] }
-  }
-
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
     this.activity.reads.head++
     return this.#read(({ sql }) => readHead(sql, name, isPublicOnly))
-  }
-
-  async page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined> {
-    return this.#anyPage(name, page, undefined, options)
   }
 
   async stateAt(name: string, tag: StateTag, options: StateOptions = {}): Promise<StateRead | undefined> {
@@ -190,31 +176,9 @@ class SqliteStore extends StoreWrites implements Store {
     )
   }
 
-  pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
-    return this.#pastPage(name, page, { tag, isChanges: false }, options)
-  }
-
-  changesSince(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
-    return this.#pastPage(name, page, { tag, isChanges: true }, options)
-  }
-
-  async #pastPage(
-    name: string,
-    page: number,
-    past: PastQuestion,
-    options?: PageOptions,
-  ): Promise<PastRead | undefined> {
-    // Whoever is asked for the past answers with it.
-    return (await this.#anyPage(name, page, past, options)) as PastRead | undefined
-  }
-
-  async #anyPage(name: string, page: number, past: PastQuestion | undefined, options: PageOptions = {}) {
-    const { isPublicOnly = false, form, room = NO_ROOM } = options
-    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
-    this.activity.reads.page++
-    const question = { name, page, isPublicOnly, past, form: form ?? ('raw' as const), room }
+  protected async readAny(question: PageQuestion, form: SegmentForm | undefined) {
     if (form === undefined) return this.#read((rows) => readPageHere(rows, question))
-    return past?.isChanges ? this.#changesReader.read(question) : this.#pageReader.read(question)
+    return question.past?.isChanges ? this.#changesReader.read(question) : this.#pageReader.read(question)
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
@@ -237,15 +201,12 @@ class SqliteStore extends StoreWrites implements Store {
   }
 
   /** On a connection of its own: the snapshot lasts as long as the caller takes. */
-  async *items(name: string, onHead: (head: Head) => void = () => {}): AsyncGenerator<Segment> {
+  async *items(name: string, onHead?: (head: Head) => void): AsyncGenerator<Segment> {
     try {
       using database = openReadConnection(this.#path)
       const rows = new SqliteRows(new Statements(database))
       database.exec('BEGIN')
-      const head = rows.readHead(name)
-      if (head === undefined) throw missingCollection(name)
-      onHead(publicHead(head))
-      yield* readSegments(rows, head, REAMS_AT_A_TIME)
+      yield* readItems(rows, name, REAMS_AT_A_TIME, onHead)
     } catch (error) {
       throw explainError(error, this.#path)
     }
@@ -285,37 +246,18 @@ class SqliteStore extends StoreWrites implements Store {
     // What takes longer than it is to the next time goes on.
     if (this.#isForgetting) return
     this.#isForgetting = true
-    const ends: HistoryEnds<StoredHead>[] = []
-    for (const head of await this.collections().catch(() => [])) {
-      ends.push(...(await this.#forgetIfOld(head).catch(() => [])))
-      // There may be thousands.
-      await nextTurn()
-    }
-    await this.#limitHistory(ends).catch(() => {})
-    this.#forgotAt = performance.now()
-    this.#isForgetting = false
-  }
-
-  /** Returns what is left of the history, or nothing if there is none. */
-  async #forgetIfOld(head: Head): Promise<HistoryEnds<StoredHead>[]> {
-    const stored = storedHead(head)
-    if (this.#run(isHistoryOld(stored))) await this.forgetOld(head.name)
-    return this.#run(readHistoryEnds(stored))
-  }
-
-  #run<T>(steps: Steps<T>): T {
-    return this.#read((rows) => runSync(steps, rows))
-  }
-
-  #limitHistory(ends: readonly HistoryEnds<StoredHead>[]): Promise<void> {
-    const disk = readDiskSpace(this.#path)
-    return limitHistory(ends, {
-      limitBytes:
-        this.#historyBytes ?? (disk === undefined ? Number.POSITIVE_INFINITY : disk.totalBytes * HISTORY_SHARE),
-      readStates: (head, from, most) => this.#run(readStates(head, from, most)),
-      forget: ({ name }, cutoff) => this.forgetOld(name, cutoff),
+    const disk = this.#historyBytes === undefined ? readDiskSpace(this.#path) : undefined
+    const heads = await this.collections().catch(() => [])
+    const forgotten = forgetExpired(heads.map(storedHead), {
+      run: (steps) => this.#read((rows) => runSync(steps, rows)),
+      forget: (name, cutoff) => this.forgetOld(name, cutoff),
+      mayGoOn: () => true,
+      limitBytes: this.#historyBytes ?? (disk?.totalBytes ?? Number.POSITIVE_INFINITY) * HISTORY_SHARE,
       onNotice: this.activity.onNotice,
     })
+    await forgotten.catch(() => {})
+    this.#forgotAt = performance.now()
+    this.#isForgetting = false
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {

@@ -1,12 +1,13 @@
 /** Lays the rows of an SQLite store open to the check of its invariants. */
 
+import { storedHead } from '../default-operations.ts'
 import type { VerifyResult } from '../store.ts'
 import type { StoredHead } from '../tables.ts'
 import { Findings, type KeyCount, type VerifiedStore, verifyRows } from '../verify.ts'
 import { openReadConnection } from './file/store-file.ts'
 import { readFollowings } from './following.ts'
 import { explainError } from './rows/explain-error.ts'
-import { readAllHeads, storedHead } from './rows/head.ts'
+import { readAllHeads } from './rows/head.ts'
 import { readPositions } from './rows/keys.ts'
 import { checkRequests } from './rows/request-rows.ts'
 import { SqliteRows } from './rows/sqlite-rows.ts'

@@ -1,9 +1,7 @@
 /** Snapshots, and whole collections that are read in one. */
 
-import { missingCollection } from '../../collection-rules.ts'
-import { readSegments } from '../../read-page.ts'
+import { readItems } from '../../read-page.ts'
 import type { Head, Segment } from '../../store.ts'
-import { publicHead } from '../../tables.ts'
 import type { Rows } from '../rows/rows.ts'
 import type { Connections } from '../server/connection.ts'
 
@@ -26,15 +24,12 @@ export async function inSnapshot<T>(rows: Rows, read: () => Promise<T>): Promise
 export async function* readAll(
   connections: Connections,
   name: string,
-  onHead: (head: Head) => void = () => {},
+  onHead?: (head: Head) => void,
 ): AsyncGenerator<Segment> {
   const { rows, reasonOf, giveBack } = await connections.borrow()
   try {
     await rows.execute(SNAPSHOT)
-    const head = await rows.tables.readHead(name)
-    if (head === undefined) throw missingCollection(name)
-    onHead(publicHead(head))
-    yield* readSegments(rows.tables, head, REAMS_AT_A_TIME)
+    yield* readItems(rows.tables, name, REAMS_AT_A_TIME, onHead)
   } catch (error) {
     throw reasonOf(error)
   } finally {

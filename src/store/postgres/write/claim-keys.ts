@@ -2,9 +2,8 @@
 
 import { splitItems } from '../../item-text.ts'
 import { takenKey } from '../../load.ts'
-import { type RunningLoad, stageItems } from '../../load-steps.ts'
+import { claimKeys, findTakenKeys, type RunningLoad, type TakenKeys } from '../../load-steps.ts'
 import { query, type Steps } from '../../rows.ts'
-import { KEY } from '../../tables.ts'
 import { stateOf } from '../server/explain-error.ts'
 
 const UNIQUE_VIOLATION = '23505'
@@ -19,9 +18,6 @@ interface WaitingRun {
   resolve(refused: readonly number[]): void
   reject(error: unknown): void
 }
-
-/** By the index of an item whose key is taken, the position of the one that has it. */
-type Refused = ReadonlyMap<number, number>
 
 type Commit = <T>(steps: Steps<T>) => Promise<T>
 
@@ -61,7 +57,7 @@ export class KeyClaims {
     this.#isRunning = false
   }
 
-  #answer(run: WaitingRun, refused: Refused): void {
+  #answer(run: WaitingRun, refused: TakenKeys): void {
     const [first] = refused
     if (first !== undefined && this.#load.onConflict === 'fail')
       run.reject(takenKey(this.#load, first[0], run.keys[first[0]], first[1]))
@@ -69,7 +65,7 @@ export class KeyClaims {
   }
 
   /** What is refused of each run. */
-  async #step(runs: readonly WaitingRun[]): Promise<Refused[]> {
+  async #step(runs: readonly WaitingRun[]): Promise<TakenKeys[]> {
     const keys = runs.flatMap((run) => run.keys)
     const refused = this.#load.onConflict === 'fail' ? await this.#claimAll(keys) : await this.#claimNew(keys, runs)
     let start = 0
@@ -82,52 +78,21 @@ export class KeyClaims {
   }
 
   /** All are expected to be new. One that is not ends the load: only then it is looked for. */
-  async #claimAll(keys: readonly string[]): Promise<Refused> {
-    const next = this.#next
+  async #claimAll(keys: readonly string[]): Promise<TakenKeys> {
     try {
-      await this.#commit(this.#insert(keys))
+      await this.#commit(query((rows) => rows.insertKeys(this.#load.lease, keys, this.#next)))
+      this.#next += keys.length
       return new Map()
     } catch (error) {
       if (stateOf(error) !== UNIQUE_VIOLATION) throw error
-      this.#next = next
-      return (await this.#commit(this.#find(keys))).refused
+      return (await this.#commit(findTakenKeys(this.#load, keys, this.#next))).taken
     }
   }
 
-  #claimNew(keys: readonly string[], runs: readonly WaitingRun[]): Promise<Refused> {
-    return this.#commit(this.#insertNew(keys, runs))
-  }
-
-  *#insertNew(keys: readonly string[], runs: readonly WaitingRun[]): Steps<Refused> {
-    const { fresh, refused } = yield* this.#find(keys)
-    if (fresh.length > 0) yield* this.#insert(fresh)
-    if (this.#load.onConflict === 'replace' && refused.size > 0) {
-      const texts = runs.flatMap((run) => splitItems(run.text ?? new Uint8Array(0)))
-      const items = [...refused].map(([index, position]) => [position, texts[index] ?? ''] as const)
-      yield* stageItems(this.#load, new Map(items))
-    }
-    return refused
-  }
-
-  /** The keys that are new, in order, and the others. */
-  *#find(keys: readonly string[]): Steps<{ fresh: string[]; refused: Map<number, number> }> {
-    const wanted = keys.map((key) => [key])
-    const found = yield* query((rows) => rows.find(KEY, this.#load.lease, wanted))
-    const positions = new Map<string, number>()
-    for (const row of found) if (row !== undefined) positions.set(String(row[0]), Number(row[1]))
-    const fresh: string[] = []
-    const refused = new Map<number, number>()
-    for (const [index, key] of keys.entries()) {
-      const position = positions.get(key)
-      if (position !== undefined) refused.set(index, position)
-      else positions.set(key, this.#next + fresh.push(key) - 1)
-    }
-    return { fresh, refused }
-  }
-
-  *#insert(keys: readonly string[]): Steps<void> {
-    const first = this.#next
-    this.#next += keys.length
-    yield* query((rows) => rows.insertKeys(this.#load.lease, keys, first))
+  async #claimNew(keys: readonly string[], runs: readonly WaitingRun[]): Promise<TakenKeys> {
+    const readTexts = () => runs.flatMap((run) => splitItems(run.text ?? new Uint8Array(0)))
+    const taken = await this.#commit(claimKeys(this.#load, keys, this.#next, readTexts))
+    this.#next += keys.length - taken.size
+    return taken
   }
 }

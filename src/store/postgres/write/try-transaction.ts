@@ -1,9 +1,7 @@
 /** Transactions that are tried again, and the sweep of what nobody can see. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CHANGES_A_STEP, STATES_A_STEP } from '../../history.ts'
-import { abandonLoad as abandon, SweepNeeded, type SweepSize, sweepStep } from '../../leases.ts'
-import { REAMS_A_SWEEP, ROWS_A_SWEEP } from '../../load.ts'
+import { abandonLoad as abandon, FULL_STEP, SweepNeeded, sweepStep } from '../../leases.ts'
 import { runAsync, type Steps } from '../../rows.ts'
 import { StoreError } from '../../store-error.ts'
 import { shardKeyOf } from '../rows/head.ts'
@@ -11,13 +9,6 @@ import type { Rows } from '../rows/rows.ts'
 import type { Connections } from '../server/connection.ts'
 import { canTryAgain, isRetry, OutcomeUnknown } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
-
-export const STEP: SweepSize = {
-  states: STATES_A_STEP,
-  changes: CHANGES_A_STEP,
-  reams: REAMS_A_SWEEP,
-  rows: ROWS_A_SWEEP,
-}
 
 /** Removes everything that is left over, of all collections, in many small commits. */
 export async function sweepAll(connections: Connections): Promise<void> {
@@ -39,7 +30,7 @@ export function abandonLoad(connections: Connections, name: string, holder?: str
 }
 
 async function sweepShard(connections: Connections, shardKey: number): Promise<void> {
-  while (await commitSteps(connections, sweepStep(shardKey, STEP)));
+  while (await commitSteps(connections, sweepStep(shardKey, FULL_STEP)));
 }
 
 /** Runs steps in a transaction of their own. */

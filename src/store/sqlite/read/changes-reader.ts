@@ -7,9 +7,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NO_ROOM } from '../../segment.ts'
 import type { PageRead, PastRead } from '../../store.ts'
+import type { PageQuestion } from '../../store-reads.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
-import { copyAnswer, type PageAnswer, type PageQuestion, unpackPage } from './page-message.ts'
+import { copyAnswer, type PageAnswer, unpackPage } from './page-message.ts'
 
 type Read = PageRead | PastRead | undefined
 

@@ -1,15 +1,10 @@
 /** What goes between the store and the thread that reads its pages. */
 
 import { freeOwnMemory } from '../../../items/item-run.ts'
-import type { AnyPage } from '../../read-any-page.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../../segment.ts'
 import type { Head, PageRead, PastRead, Room, Segment, SegmentForm } from '../../store.ts'
+import type { PageQuestion } from '../../store-reads.ts'
 import { type Failure, unpackError } from '../write/writer.ts'
-
-export interface PageQuestion extends AnyPage {
-  /** Around a single segment. */
-  readonly room: Room
-}
 
 /** Undefined: there is no such collection. */
 export type PageAnswer = PackedPage | Failure | undefined

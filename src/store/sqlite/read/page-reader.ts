@@ -5,9 +5,10 @@
  */
 
 import type { PageRead, PastRead } from '../../store.ts'
+import type { PageQuestion } from '../../store-reads.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
-import { type PageAnswer, type PageQuestion, unpackPage } from './page-message.ts'
+import { type PageAnswer, unpackPage } from './page-message.ts'
 
 /** Pages in one message: a message costs more than the pages in it, but the first of them waits for the last. */
 const PAGES_A_MESSAGE = 4

@@ -1,5 +1,6 @@
 /** The thread that reads pages, on a connection of its own. */
 
+import type { PageQuestion } from '../../store-reads.ts'
 import type { StoredHead } from '../../tables.ts'
 import { answerCalls } from '../../thread.ts'
 import { checkSameFile, type FilePlace, openReadConnection } from '../file/store-file.ts'
@@ -7,7 +8,7 @@ import { explainError } from '../rows/explain-error.ts'
 import { SqliteRows } from '../rows/sqlite-rows.ts'
 import { Statements } from '../rows/statements.ts'
 import { packError } from '../write/writer.ts'
-import { memoryOf, type PageAnswer, type PageQuestion, packPage } from './page-message.ts'
+import { memoryOf, type PageAnswer, packPage } from './page-message.ts'
 import { readPageOfHead } from './read.ts'
 
 // Who starts this thread is typed (page-reader.ts).

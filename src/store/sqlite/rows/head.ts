@@ -2,7 +2,6 @@
 
 import type { Head, ListedHead } from '../../store.ts'
 import { HEAD_COLUMNS, headFrom, originText } from '../../stored-rows.ts'
-import type { StoredHead } from '../../tables.ts'
 import { changeRowCount, checkAbsence, checkRowCount, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Row, Statements } from './statements.ts'
 
@@ -78,9 +77,4 @@ export function putHead(rows: Statements, head: Head): void {
 export function deleteHead(rows: Statements, { name }: Head): void {
   rows.run(DELETE, name)
   changeRowCount(rows, HEAD, -1)
-}
-
-/** A head with its place: the rows of a generation have the id of the collection and the number of the generation. */
-export function storedHead(head: Head): StoredHead {
-  return { ...head, shardKey: head.id, generationId: head.generation, isGuarded: true }
 }

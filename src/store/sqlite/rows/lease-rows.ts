@@ -1,6 +1,7 @@
 /** Leases of loads in SQLite. Whether a holder is alive is judged by its process, where it can be seen, and by time. */
 
 import { hostname, uptime } from 'node:os'
+import { stagingIdOf } from '../../default-operations.ts'
 import { LEASE_LIFETIME_MS } from '../../load.ts'
 import type { FoundLease, Lease } from '../../rows.ts'
 import { isRunning, thisProcess } from '../../running-process.ts'
@@ -47,7 +48,7 @@ export function findLease(rows: Statements, name: string): FoundLease | undefine
   if (row === undefined) return undefined
   const lease = leaseOf(row)
   const { id, generation, base, holder, host, pid, startedAt } = lease
-  const place = { shardKey: id, generationId: generation, stagingId: stagingOf(generation) }
+  const place = { shardKey: id, generationId: generation, stagingId: stagingIdOf(generation) }
   return { name, ...place, base, holder, host, pid, startedAt, isDead: isDead(lease) }
 }
 
@@ -67,11 +68,6 @@ export function holdLease(rows: Statements, { name, holder }: Lease): number | u
 
 export function removeLease(rows: Statements, { name, holder }: Lease): boolean {
   return rows.run(DELETE, name, holder) === 1
-}
-
-/** A generation that no head names. */
-export function stagingOf(generation: number): number {
-  return generation + 1
 }
 
 /** One field a column, in their order. */

@@ -1,5 +1,6 @@
 /** Remembered requests in SQLite. */
 
+import { REQUEST_LIFETIME_MS } from '../../request-log.ts'
 import type { RememberedRequest, RequestPlace } from '../../rows.ts'
 import { checkAbsence, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Statements } from './statements.ts'
@@ -22,10 +23,8 @@ const FORGET = `
   DELETE FROM request_log WHERE at <= ?1 AND (key, collection_id) IN (
     SELECT key, collection_id FROM request_log WHERE at <= ?1 ORDER BY at LIMIT 2)`
 
-export const KEPT_MS = 24 * 60 * 60 * 1000
-
 export function findRequests(rows: Statements, places: readonly RequestPlace[]): RememberedRequest[] {
-  const oldest = Date.now() - KEPT_MS
+  const oldest = Date.now() - REQUEST_LIFETIME_MS
   return places.flatMap(({ key, collectionId }) => {
     const row = rows.get(FIND, key, collectionId)
     if (row === undefined) {
@@ -43,7 +42,7 @@ export function putRequests(rows: Statements, requests: readonly RememberedReque
   const now = Date.now()
   for (const { key, collectionId, digest, outcome } of requests) {
     rows.run(PUT, ...withSum(REQUEST.start(key, collectionId), digest, JSON.stringify(outcome), now))
-    rows.run(FORGET, now - KEPT_MS)
+    rows.run(FORGET, now - REQUEST_LIFETIME_MS)
   }
 }
 

@@ -3,7 +3,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { freeOwnMemory } from '../../../items/item-run.ts'
 import { damagedCollection } from '../../collection-rules.ts'
-import { SyncRows } from '../../default-operations.ts'
+import { type Extent, SyncRows, storedHead } from '../../default-operations.ts'
 import { countGone, REAM_SIZE, tailStart } from '../../positions.ts'
 import { ReadCache } from '../../read-cache.ts'
 import type {
@@ -12,36 +12,21 @@ import type {
   FoundLease,
   FoundParts,
   Generation,
-  History,
   Lease,
   Leftover,
   Range,
   RememberedRequest,
   RequestPlace,
-  Staging,
   WantedParts,
 } from '../../rows.ts'
-import type { Head } from '../../store.ts'
 import { reamFrom } from '../../stored-items.ts'
-import { HOLE, type Owner, type Owners, type Place, REAM, type Row, type StoredHead, type Table } from '../../tables.ts'
+import { HOLE, type Owner, type Owners, REAM, type Row, type StoredHead, type Table } from '../../tables.ts'
 import { deleteFollowing } from '../following.ts'
 import { inCollection, isDamage } from './explain-error.ts'
-import { deleteHead, HEAD, HEAD_WIDTH, headOf, insertHead, putHead, readHead, storedHead } from './head.ts'
+import { deleteHead, HEAD, HEAD_WIDTH, headOf, insertHead, putHead, readHead } from './head.ts'
 import { claimKey } from './keys.ts'
-import { findDeadLeases, findLease, holdLease, removeLease, stagingOf, takeLease } from './lease-rows.ts'
-import {
-  addHistoryLeftover,
-  addLeftover,
-  findChanges,
-  findLastKey,
-  findLeftover,
-  findLeftoverIds,
-  isBlocked,
-  isVisible,
-  moveCursor,
-  removeLeftover,
-  sweepKeys,
-} from './leftover-rows.ts'
+import { findDeadLeases, findLease, holdLease, removeLease, takeLease } from './lease-rows.ts'
+import { findExtent, findLastKey, findLeftovers, putLeftover, removeLeftover, sweepKeys } from './leftover-rows.ts'
 import { findRequests, putRequests } from './request-rows.ts'
 import { checkAbsence, checkSum, withSum } from './row-sum.ts'
 import type { Row as SqlRow, Statements } from './statements.ts'
@@ -61,7 +46,7 @@ export class SqliteRows extends SyncRows {
     this.sql = sql
   }
 
-  get<O extends Owner>(table: Table<O>, owner: Owners[O], key: Row, isProven = false): Row | undefined {
+  override get<O extends Owner>(table: Table<O>, owner: Owners[O], key: Row, isProven = false): Row | undefined {
     const made = statementsOf(table)
     const owned = [...ownerValues(table, owner), ...key] as SQLInputValue[]
     // SQLite would look for U+FFFD instead of half a surrogate pair, and no key holds such a half.
@@ -70,15 +55,6 @@ export class SqliteRows extends SyncRows {
     if (found !== undefined) return made.rowOf(this.#checked(made, owner.name, owned, found), key)
     if (isProven) checkAbsence(this.sql, made.summed, owner.name, owned)
     return undefined
-  }
-
-  find<O extends Owner>(
-    table: Table<O>,
-    owner: Owners[O],
-    keys: readonly Row[],
-    isProven = false,
-  ): (Row | undefined)[] {
-    return keys.map((key) => this.get(table, owner, key, isProven))
   }
 
   scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Row[] {
@@ -117,7 +93,7 @@ export class SqliteRows extends SyncRows {
     return this.sql.run(made.removeRange(range), ...values, range.limit)
   }
 
-  reportDamage(collection: string | undefined, message: string): void {
+  override reportDamage(collection: string | undefined, message: string): void {
     this.sql.reportDamage(collection, message)
   }
 
@@ -173,10 +149,6 @@ export class SqliteRows extends SyncRows {
     return inCollection(head.name, () => super.findItemOf(head, key))
   }
 
-  storedHead(head: Head): StoredHead {
-    return storedHead(head)
-  }
-
   putHead(head: StoredHead, before: StoredHead | undefined): void {
     if (before === undefined) insertHead(this.sql, head)
     else if (before.commitId !== head.commitId) putHead(this.sql, head)
@@ -184,11 +156,6 @@ export class SqliteRows extends SyncRows {
 
   removeHead(head: StoredHead): void {
     deleteHead(this.sql, head)
-  }
-
-  newPlace(_name: string, id: number, head: StoredHead | undefined, isReplacement: boolean): Place & Staging {
-    const generationId = (head?.generation ?? 1) + (head !== undefined && isReplacement ? 1 : 0)
-    return { shardKey: id, generationId, stagingId: stagingOf(generationId) }
   }
 
   takeLease(lease: Lease): boolean {
@@ -211,47 +178,27 @@ export class SqliteRows extends SyncRows {
     return removeLease(this.sql, lease)
   }
 
-  isBlocked(head: StoredHead): boolean {
-    return isBlocked(this.sql, head)
+  findLeftovers(id?: number): Leftover[] {
+    return findLeftovers(this.sql, id)
   }
 
-  addLeftover(place: Generation, base: number): void {
-    addLeftover(this.sql, place, base)
-  }
-
-  addHistoryLeftover(owner: History, base: number): void {
-    addHistoryLeftover(this.sql, owner, base)
-  }
-
-  findLeftoverShards(): number[] {
-    return findLeftoverIds(this.sql)
-  }
-
-  lockLeftover(shardKey: number): Leftover | undefined {
-    return findLeftover(this.sql, shardKey)
-  }
-
-  moveCursor(leftover: Leftover, keyCursor: string): void {
-    moveCursor(this.sql, leftover, keyCursor)
+  putLeftover(leftover: Leftover): void {
+    putLeftover(this.sql, leftover)
   }
 
   removeLeftover(leftover: Leftover): void {
     removeLeftover(this.sql, leftover)
   }
 
-  isVisible(place: Generation, base: number): boolean {
-    return isVisible(this.sql, place, base)
+  findExtent(id: number): Extent | undefined {
+    return findExtent(this.sql, id)
   }
 
-  findChanges(owner: History): number | undefined {
-    return findChanges(this.sql, owner)
-  }
-
-  findLastKey(place: Generation, after: string, limit: number): string | undefined {
+  override findLastKey(place: Generation, after: string, limit: number): string | undefined {
     return findLastKey(this.sql, place, after, limit)
   }
 
-  sweepKeys(place: Generation, after: string, last: string, base: number): void {
+  override sweepKeys(place: Generation, after: string, last: string, base: number): void {
     sweepKeys(this.sql, place, after, last, base)
   }
 

@@ -4,7 +4,7 @@ import type { DeflatePool } from '../../deflate-pool.ts'
 import type { Following } from '../../following.ts'
 import type { Cutoff, Forgotten } from '../../history.ts'
 import { splitItems } from '../../item-text.ts'
-import { abandonLoad, sweepStep } from '../../leases.ts'
+import { abandonLoad, FULL_STEP, type SweepSize, sweepStep } from '../../leases.ts'
 import { type LoadCounts, lostLease, type StagedHistory, type StagedReplacements, takenKey } from '../../load.ts'
 import {
   beginLoad,
@@ -25,7 +25,9 @@ import { claimKeys } from '../rows/keys.ts'
 import { renewLease } from '../rows/lease-rows.ts'
 import type { SqliteRows } from '../rows/sqlite-rows.ts'
 import { insertToken, revokeToken } from '../token.ts'
-import { FULL_STEP, SMALL_STEP } from './step-size.ts'
+
+/** Where the disk has little room for the log. Each row may be on a page of its own, and a change on several. */
+const SMALL_STEP: SweepSize = { states: 50, changes: 20, reams: 50, rows: 1_000 }
 
 /** Remembers of running loads which position the next claimed key gets. */
 export class Steps {

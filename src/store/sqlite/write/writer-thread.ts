@@ -4,11 +4,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { type ChangeCall, changeOf, memoryOf } from '../../changes.ts'
 import { DeflatePool } from '../../deflate-pool.ts'
-import { findObstacle, SweepNeeded } from '../../leases.ts'
+import { SweepNeeded } from '../../leases.ts'
 import { runAsync, runSync } from '../../rows.ts'
 import { StoreError } from '../../store-error.ts'
 import { type Numbered, serveOwners, type ThreadMessage } from '../../thread.ts'
-import { applyCall, type OpenDraft, openDraft, readForCalls, writeDraft } from '../../write-draft.ts'
+import { applyCall, beginDraft, type OpenDraft, readForCalls, writeDraft } from '../../write-draft.ts'
 import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } from '../file/store-file.ts'
 import { explainError, isFull, isLocked, isOfOneCall } from '../rows/explain-error.ts'
 import { SqliteRows } from '../rows/sqlite-rows.ts'
@@ -278,7 +278,7 @@ class Transactions {
     const change = changeOf(call)
     let value: unknown
     try {
-      const draft = this.#drafts.get(name) ?? this.#openDraft(name)
+      const draft = this.#drafts.get(name) ?? runSync(beginDraft(name), this.#rows)
       this.#drafts.set(name, draft)
       const sent = { change, once }
       runSync(readForCalls(draft, [sent]), this.#rows)
@@ -291,11 +291,6 @@ class Transactions {
     }
     if (change.isDrop) await this.#writeDrafts()
     return { value, isChange: true }
-  }
-
-  #openDraft(name: string): OpenDraft {
-    const head = this.#rows.readHead(name)
-    return openDraft(name, head, runSync(findObstacle(name, head), this.#rows))
   }
 
   async #writeDrafts(): Promise<void> {
