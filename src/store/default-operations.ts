@@ -30,7 +30,7 @@ import {
   type WantedParts,
 } from './rows.ts'
 import type { Head } from './store.ts'
-import { readHoles, reamFrom, tailItemFrom } from './stored-items.ts'
+import { readHoles, reamFrom, reamRow, tailItemFrom } from './stored-items.ts'
 import {
   CHANGE,
   HOLE,
@@ -338,6 +338,10 @@ export abstract class SyncRows implements Rows {
 
   insertKeys(lease: Lease, keys: readonly string[], first: number): void {
     this.addKeys(lease, new Map(keys.map((key, index) => [key, first + index])))
+  }
+
+  loadReams(lease: Lease, reams: readonly SealedReam[]): void {
+    this.put(REAM, lease, reams.map(reamRow))
   }
 
   moveStagedReams(lease: Lease): void {

@@ -63,7 +63,7 @@ export function* beginLoad(name: string, options: LoadOptions): Steps<RunningLoa
 }
 
 export function* putLoadedReams({ lease }: RunningLoad, reams: readonly SealedReam[]): Steps<void> {
-  yield* putReams(lease, reams)
+  yield* query((rows) => rows.loadReams(lease, reams))
 }
 
 export function* putLoadedTail({ lease }: RunningLoad, from: number, raw: Uint8Array): Steps<void> {

@@ -294,6 +294,8 @@ export interface WriteRows {
   addKeys(place: Generation, keys: ReadonlyMap<string, number>): Answer<void>
   /** Adds keys with positions in a row. Fails if one exists. */
   insertKeys(lease: Lease, keys: readonly string[], first: number): Answer<void>
+  /** Puts reams of a load. */
+  loadReams(lease: Lease, reams: readonly SealedReam[]): Answer<void>
   /** Moves the reams that a load staged: there can be more than memory holds. */
   moveStagedReams(lease: Lease): Answer<void>
   /** About how many bytes a ream of this generation has. */

@@ -86,11 +86,6 @@ const NEEDS: readonly (readonly [Statement, values: string, rows: number])[] = [
   [of(REAM).find, `${ID}, ${list(TEN)}`, 10],
   [of(REAM).get, `${ID}, 7000`, 1],
   [of(REAM).putOne, `${ID}, 7000, 1, 1, 1, NULL, '', 'b'`, 1],
-  [
-    of(REAM).put,
-    `${ID}, ${Array.from({ length: 4 }, () => list(TEN))}, ${bytes('')}, ${bytes('')}, 'bbbbbbbbbb', ${list(TEN.map((_, at) => at + 1))}, ${list(TEN.map(() => 1))}`,
-    10,
-  ],
   [of(REAM).removeRange({ from: [0], limit: 1 }), `${ID}, 7000, 10`, 20],
   [of(TAIL).scan({ from: [0], to: [0] }), `${ID}, 7000, 20000, 10`, 10],
   [of(TAIL).find, `${ID}, ${list(TEN)}`, 10],

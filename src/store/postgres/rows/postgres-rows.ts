@@ -25,7 +25,7 @@ import { KEY, type Place, REAM, type Row, type StoredHead, TAIL } from '../../ta
 import { headOf, shardKeyOf, writeHead } from './head.ts'
 import type { Row as SqlRow } from './sender.ts'
 import { HEAD_WIDTH } from './statements.ts'
-import { bytesOf, keyBytes, REAM_BYTES_WIDTH, reamOf } from './stored-ream.ts'
+import { bytesOf, inMessages, keyBytes, REAM_BYTES_WIDTH, reamLists, reamOf } from './stored-ream.ts'
 import { TableRows } from './table-rows.ts'
 
 export class PostgresRows extends TableRows implements Rows {
@@ -258,6 +258,17 @@ export class PostgresRows extends TableRows implements Rows {
   /** Without looking for others: that takes half of the time. */
   insertKeys({ shardKey, name, holder }: Lease, keys: readonly string[], first: number): void {
     void this.transaction.write('loadKeys', shardKey, name, holder, first, keys.map(keyBytes))
+  }
+
+  /** The bytes of all reams come as one value: as elements of an array they would travel in hexadecimal. */
+  loadReams(lease: Lease, reams: readonly SealedReam[]) {
+    const { shardKey, name, holder, generationId } = lease
+    const send = (part: readonly SealedReam[]) =>
+      this.transaction.write('loadReams', shardKey, name, holder, generationId, ...reamLists(part))
+    return this.inTurn(
+      inMessages(reams, ({ data }) => data.byteLength),
+      send,
+    )
   }
 
   moveStagedReams({ shardKey, generationId, stagingId }: Lease): void {

@@ -279,6 +279,12 @@ export const STATEMENTS = {
     INSERT INTO @key (shard_key, generation_id, key, position)
     SELECT l.shard_key, l.generation_id, u.key, $4::bigint + u.number - 1
     FROM @lease l, unnest($5::bytea[]) WITH ORDINALITY u (key, number) WHERE ${HELD} ORDER BY u.key`),
+  loadReams: rare(`
+    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
+    SELECT l.shard_key, $4::bigint, u.number, u.count, u.raw_length, u.crc, u.gone, u.quires,
+      substring($13::bytea FROM u.start FOR u.length)
+    FROM @lease l, unnest($5::bigint[], $6::integer[], $7::bigint[], $8::bigint[], $9::bytea[], $10::bytea[], $11::integer[],
+      $12::integer[]) u (number, count, raw_length, crc, gone, quires, start, length) WHERE ${HELD} ${REPLACE_REAM}`),
   moveStagedReams: rare(`
     INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
     SELECT r.shard_key, $2::bigint, r.number, r.count, r.raw_length, r.crc, r.gone, r.quires, r.data FROM @ream r

@@ -51,3 +51,23 @@ export function* inMessages<T>(rows: readonly T[], bytesOf: (row: T) => number):
   }
   if (part.length > 0) yield part
 }
+
+/** Values for `loadReams`: a list for each column, and the bytes of all reams together. */
+export function reamLists(reams: readonly SealedReam[]): unknown[] {
+  let start = 1
+  const starts = reams.map(({ data }) => {
+    start += data.byteLength
+    return start - data.byteLength
+  })
+  return [
+    reams.map(({ number }) => number),
+    reams.map(({ count }) => count),
+    reams.map(({ rawLength }) => rawLength),
+    reams.map(({ crc }) => crc),
+    reams.map(({ gone }) => gone && Buffer.from(gone)),
+    reams.map(({ quires }) => Buffer.from(quires)),
+    starts,
+    reams.map(({ data }) => data.byteLength),
+    Buffer.concat(reams.map(({ data }) => data)),
+  ]
+}

@@ -66,19 +66,21 @@ export class TableRows implements BasicRows, Operations {
     const statements = TableStatements.of(table)
     const columns = table.columns.filter(({ type }) => type !== 'now')
     const kept = rows.map((row) => row.filter((_, at) => table.columns[at]?.type !== 'now'))
+    // As elements of an array the bytes would travel in hexadecimal.
+    const isAlone = columns.some(({ type }) => type === 'deflated')
     const send = (part: readonly Row[]): Promise<unknown> => {
       const [one] = part
       if (part.length > 1 || one === undefined) return this.#write(table, owner, statements.put, listsOf(columns, part))
       const values = one.map((value, at) => sentValue(columns[at], value))
       return this.#write(table, owner, statements.putOne, values)
     }
-    return this.#inTurn(inMessages(kept, bytesOf), send)
+    return this.inTurn(isAlone ? kept.map((row) => [row]) : inMessages(kept, bytesOf), send)
   }
 
   remove<O extends Owner>(table: Table<O>, owner: Owners[O], keys: readonly Row[]): Answer<void> {
     const send = (part: readonly Row[]) =>
       this.#write(table, owner, TableStatements.of(table).remove, listsOf(table.key, part))
-    return this.#inTurn(inMessages(keys, bytesOf), send)
+    return this.inTurn(inMessages(keys, bytesOf), send)
   }
 
   async removeRange<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Promise<number> {
@@ -153,7 +155,7 @@ export class TableRows implements BasicRows, Operations {
   }
 
   /** The last messages are not waited for: the commit tells if they failed. */
-  #inTurn<T>(parts: Iterable<readonly T[]>, send: (part: readonly T[]) => Promise<unknown>): Answer<void> {
+  protected inTurn<T>(parts: Iterable<readonly T[]>, send: (part: readonly T[]) => Promise<unknown>): Answer<void> {
     const rest = [...parts]
     const sent = rest.splice(0, MESSAGES_AHEAD).map(send)
     if (rest.length === 0) return
@@ -194,15 +196,7 @@ function sentValue(column: Column | undefined, value: Value | undefined): unknow
 function listsOf(columns: readonly Column[], rows: readonly Row[]): unknown[] {
   return columns.flatMap((column, at) => {
     const values = rows.map((row) => sentValue(column, row[at]))
-    if (column.type !== 'deflated') return [TYPES_OF_NUMBERS.has(column.type) ? listOf(values as number[]) : values]
-    const bytes = values as Buffer[]
-    let start = 1
-    const starts = bytes.map(({ byteLength }) => {
-      start += byteLength
-      return start - byteLength
-    })
-    // As elements of an array the bytes would travel in hexadecimal.
-    return [Buffer.concat(bytes), listOf(starts), listOf(bytes.map(({ byteLength }) => byteLength))]
+    return [TYPES_OF_NUMBERS.has(column.type) ? listOf(values as number[]) : values]
   })
 }
 

@@ -95,15 +95,12 @@ export class TableStatements {
     })
   }
 
-  /** Takes a list for each column; for deflated bytes the bytes of all rows, and lists of where each begins and how long it is. */
+  /** Takes a list for each column. */
   get put(): TableStatement {
     let next = 3
     return this.#make('put', () =>
       this.#insert(({ type }) => {
-        if (type === 'now') return NOW_MS
-        if (type !== 'deflated') return `unnest($${next++}::${TYPES[type]}[])`
-        const [bytes, starts, lengths] = [next++, next++, next++]
-        return `substring($${bytes}::bytea FROM unnest($${starts}::integer[]) FOR unnest($${lengths}::integer[]))`
+        return type === 'now' ? NOW_MS : `unnest($${next++}::${TYPES[type]}[])`
       }),
     )
   }
