@@ -6,7 +6,7 @@ import type { Column, ColumnType, Table } from '../../tables.ts'
 /** The time of the transaction, in milliseconds since 1970. */
 export const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 
-export const TYPES: { readonly [type in ColumnType]: string } = {
+const TYPES: { readonly [type in ColumnType]: string } = {
   number: 'bigint',
   text: 'text',
   json: 'bytea',
@@ -14,6 +14,16 @@ export const TYPES: { readonly [type in ColumnType]: string } = {
   deflated: 'bytea',
   now: 'bigint',
   generationId: 'bigint',
+}
+
+/** Columns of other types in schema.sql. Citus takes no cast of a list in VALUES. */
+const NARROW: Readonly<Record<string, string>> = {
+  'ream.count': 'integer',
+  'hole.level': 'smallint',
+  'hole.gone': 'integer',
+  'change.kind': 'smallint',
+  'past_hole.level': 'smallint',
+  'past_hole.gone': 'integer',
 }
 
 const OWNER_COLUMNS = {
@@ -99,8 +109,8 @@ export class TableStatements {
   get put(): TableStatement {
     let next = 3
     return this.#make('put', () =>
-      this.#insert(({ type }) => {
-        return type === 'now' ? NOW_MS : `unnest($${next++}::${TYPES[type]}[])`
+      this.#insert(({ name, type }) => {
+        return type === 'now' ? NOW_MS : `unnest($${next++}::${this.#typeOf(name, type)}[])`
       }),
     )
   }
@@ -140,6 +150,10 @@ export class TableStatements {
 
   get #values(): readonly Column[] {
     return this.#table.columns.slice(this.#table.key.length)
+  }
+
+  #typeOf(column: string, type: ColumnType): string {
+    return NARROW[`${this.#table.name}.${column}`] ?? TYPES[type]
   }
 
   #owned(alias: string): string {
