@@ -8,7 +8,7 @@ import { bytesOf, numberChanges, OpenChanges, type Stretch } from './history.ts'
 import { findObstacle } from './leases.ts'
 import { holeCounts, MAX_POSITION, QUIRE_SIZE } from './positions.ts'
 import { RequestLog } from './request-log.ts'
-import { query, queryAll, type Steps } from './rows.ts'
+import { query, queryAll, type RequestPlace, type Steps } from './rows.ts'
 import type { Once } from './store.ts'
 import {
   LAST,
@@ -22,7 +22,7 @@ import {
   writesHistory,
 } from './stored-history.ts'
 import { putReams, putTail, tailItemFrom } from './stored-items.ts'
-import { KEY, publicHead, STATE, type StoredHead, TAIL } from './tables.ts'
+import { KEY, publicHead, type Row, STATE, type StoredHead, TAIL } from './tables.ts'
 
 /** A draft in a transaction, with what the store alone needs to know. */
 export interface OpenDraft {
@@ -62,25 +62,38 @@ function writtenTo(draft: Draft, { isDrop }: Change<unknown>): number | undefine
 
 /** Reads, under the lock on the head, what the calls have to know. */
 export function* readForCalls(open: OpenDraft, calls: readonly Call[]): Steps<void> {
-  const { draft, before: head, requests } = open
+  const { draft, before: head } = open
   const changes = calls.map(({ change }) => change)
-  const sent = calls.flatMap(({ once, change }) => {
-    const collectionId = writtenTo(draft, change)
-    return once === undefined || collectionId === undefined ? [] : [{ key: once.key, collectionId }]
-  })
   const keys = draft.missingKeys(changes)
-  const wanted = keys.map((key) => [key])
-  // That a key is free is proven when it is added; whoever looks for an item needs the proof that there is none.
-  const isProven = changes.some(({ touchesItems }) => touchesItems)
+  const sent = placesOf(draft, calls)
   const needsHistory = head !== undefined && keepsHistory(head) && open.historyBytes === undefined
-  const [found, remembered, [last]] = yield* queryAll(
-    (rows) => (head === undefined || keys.length === 0 ? [] : rows.find(KEY, head, wanted, isProven)),
-    (rows) => (sent.length === 0 ? [] : rows.findRequests(draft.name, sent)),
-    (rows) => (needsHistory ? rows.scan(STATE, head, LAST) : []),
-  )
-  requests.add(remembered)
-  if (head === undefined) return
-  if (needsHistory) open.historyBytes = last === undefined ? 0 : stateFrom(last).bytes
+  if (keys.length > 0 || sent.length > 0 || needsHistory) {
+    // That a key is free is proven when it is added; whoever looks for an item needs the proof that there is none.
+    const isProven = changes.some(({ touchesItems }) => touchesItems)
+    const wanted = keys.map((key) => [key])
+    const [found, remembered, [last]] = yield* queryAll(
+      (rows) => (head === undefined || keys.length === 0 ? [] : rows.find(KEY, head, wanted, isProven)),
+      (rows) => (sent.length === 0 ? [] : rows.findRequests(draft.name, sent)),
+      (rows) => (needsHistory ? rows.scan(STATE, head, LAST) : []),
+    )
+    open.requests.add(remembered)
+    if (needsHistory) open.historyBytes = last === undefined ? 0 : stateFrom(last).bytes
+    if (head !== undefined && keys.length > 0) draft.addPositions(keys, positionsIn(head, found))
+  }
+  if (head !== undefined) yield* readItems(head, draft, changes)
+}
+
+/** The requests that may have been answered before. */
+function placesOf(draft: Draft, calls: readonly Call[]): RequestPlace[] {
+  const places: RequestPlace[] = []
+  for (const { once, change } of calls) {
+    const collectionId = once && writtenTo(draft, change)
+    if (once !== undefined && collectionId !== undefined) places.push({ key: once.key, collectionId })
+  }
+  return places
+}
+
+function positionsIn(head: StoredHead, found: readonly (Row | undefined)[]): Map<string, number> {
   const positions = new Map<string, number>()
   for (const row of found) {
     if (row === undefined) continue
@@ -88,12 +101,12 @@ export function* readForCalls(open: OpenDraft, calls: readonly Call[]): Steps<vo
     // A load that is not finished has the positions after the head.
     if (position < head.next) positions.set(key, position)
   }
-  draft.addPositions(keys, positions)
-  yield* readItems(head, draft, changes)
+  return positions
 }
 
 function* readItems(head: StoredHead, draft: Draft, changes: readonly Change<unknown>[]): Steps<void> {
   const { reams, tail, tailPositions } = draft.missingRows(changes)
+  if (reams.length === 0 && tail === undefined && tailPositions.length === 0) return
   const single = tailPositions.map((position) => [position])
   const [foundReams, foundTail] = yield* queryAll(
     (rows) => (reams.length === 0 ? [] : rows.reamsToChange(head, reams)),

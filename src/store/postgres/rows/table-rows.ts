@@ -57,8 +57,7 @@ export class TableRows implements BasicRows, Operations {
   }
 
   async scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Promise<readonly Row[]> {
-    const values = [...rangeValues(table, range), range.limit ?? null]
-    const found = await this.#all(table, owner, TableStatements.of(table).scan(range), values)
+    const found = await this.#all(table, owner, TableStatements.of(table).scan(range), rangeValues(table, range))
     return found.map((row) => readRow(table.columns, row))
   }
 
@@ -84,9 +83,8 @@ export class TableRows implements BasicRows, Operations {
   }
 
   async removeRange<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Promise<number> {
-    const limit = range.limit === undefined ? [] : [range.limit]
     const statement = TableStatements.of(table).removeRange(range)
-    const written = this.#write(table, owner, statement, [...rangeValues(table, range), ...limit])
+    const written = this.#write(table, owner, statement, rangeValues(table, range))
     return range.limit === undefined ? 0 : (await written).count
   }
 

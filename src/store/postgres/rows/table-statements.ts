@@ -100,8 +100,8 @@ export class TableStatements {
     const { name, columns, key } = this.#table
     const order = key.map((column) => `t.${column.name}${range.isReverse ? ' DESC' : ''}`)
     return this.#make(`scan ${shapeOf(range)}`, () => {
-      const { conditions, next } = this.#conditions(range)
-      return `SELECT ${selected(columns)} FROM @${name} t WHERE ${conditions} ORDER BY ${order.join(', ')} LIMIT $${next}::bigint`
+      const conditions = this.#conditions(range)
+      return `SELECT ${selected(columns)} FROM @${name} t WHERE ${conditions} ORDER BY ${order.join(', ')}${limitOf(range)}`
     })
   }
 
@@ -137,14 +137,11 @@ export class TableStatements {
   removeRange(range: Range): TableStatement {
     const { name, key } = this.#table
     const isLimited = range.limit !== undefined
-    return this.#make(`${isLimited ? 'removeSome' : 'removeRange'} ${shapeOf(range)}`, () => {
-      const { conditions, next } = this.#conditions(range)
+    return this.#make(`removeRange ${shapeOf(range)}`, () => {
+      const conditions = this.#conditions(range)
       if (!isLimited) return `DELETE FROM @${name} t WHERE ${conditions}`
       const order = key.map((column) => `t.${column.name}`).join(', ')
-      return deleteFound(
-        name,
-        `SELECT t.ctid FROM @${name} t WHERE ${conditions} ORDER BY ${order} LIMIT $${next}::bigint`,
-      )
+      return deleteFound(name, `SELECT t.ctid FROM @${name} t WHERE ${conditions} ORDER BY ${order}${limitOf(range)}`)
     })
   }
 
@@ -170,7 +167,7 @@ export class TableStatements {
       ON CONFLICT (${owned}, ${names(key)}) DO ${onConflict}`
   }
 
-  #conditions({ at = [], from = [], to = [] }: Range): { conditions: string; next: number } {
+  #conditions({ at = [], from = [], to = [] }: Range): string {
     const { key } = this.#table
     let next = 3
     const conditions = [this.#owned('t')]
@@ -184,7 +181,7 @@ export class TableStatements {
       const places = columns.map((column) => parameter(next++, column)).join(', ')
       conditions.push(`(${names(columns, 't.')}) ${sign} (${places})`)
     }
-    return { conditions: conditions.join(' AND '), next }
+    return conditions.join(' AND ')
   }
 
   #make(shape: string, make: () => string): TableStatement {
@@ -199,8 +196,14 @@ export class TableStatements {
 
 const known = new Map<Table, TableStatements>()
 
-function shapeOf({ at = [], from = [], to = [], isReverse = false }: Range): string {
-  return `${at.length} ${from.length} ${to.length}${isReverse ? ' reverse' : ''}`
+function shapeOf(range: Range): string {
+  const { at = [], from = [], to = [], isReverse = false } = range
+  return `${at.length} ${from.length} ${to.length}${isReverse ? ' reverse' : ''}${limitOf(range)}`
+}
+
+/** No parameter: PostgreSQL would plan each time, because a plan for any limit looks more expensive. There are few limits. */
+function limitOf({ limit }: Range): string {
+  return limit === undefined ? '' : ` LIMIT ${limit}`
 }
 
 /** Base64 is read in half the time of the usual hexadecimal. A time is read as an age: our clock may be another. */
