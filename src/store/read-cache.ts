@@ -47,12 +47,12 @@ export class ReadCache {
 
   /** The hole counts of a collection now: they stay the same until something is deleted. */
   holes(head: StoredHead): Holes {
-    return new Holes(this.#holes, keyOfHoles(head), head)
+    return new Holes(this.#holes, () => keyOfHoles(head), head)
   }
 
   /** Those of an earlier state. */
   pastHoles(state: Counts & { readonly commitId: string }): Holes {
-    return new Holes(this.#holes, `past ${state.commitId}`, state)
+    return new Holes(this.#holes, () => `past ${state.commitId}`, state)
   }
 
   /** Drops what is known of the holes of a collection, because it does not add up. */
@@ -81,12 +81,12 @@ function keyOfHoles({ id, generation, fullPagesId }: StoredHead): string {
 /** The hole counts of one state of a collection, as far as they are known. */
 export class Holes {
   readonly #known: LRUCache<string, readonly HoleCount[]>
-  readonly #key: string
+  readonly #key: () => string
   readonly #counts: Counts
   /** What it did not know when it was asked last. */
   missing: BlockRange | undefined
 
-  constructor(known: LRUCache<string, readonly HoleCount[]>, key: string, counts: Counts) {
+  constructor(known: LRUCache<string, readonly HoleCount[]>, key: () => string, counts: Counts) {
     this.#known = known
     this.#key = key
     this.#counts = counts
@@ -114,6 +114,6 @@ export class Holes {
   }
 
   #keyOf({ level, from }: BlockRange): string {
-    return `${this.#key} ${level} ${from}`
+    return `${this.#key()} ${level} ${from}`
   }
 }

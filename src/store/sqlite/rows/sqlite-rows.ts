@@ -30,7 +30,7 @@ import { findExtent, findLastKey, findLeftovers, putLeftover, removeLeftover, sw
 import { findRequests, putRequests } from './request-rows.ts'
 import { checkAbsence, checkSum, withSum } from './row-sum.ts'
 import type { Row as SqlRow, Statements } from './statements.ts'
-import { statementsOf, type TableStatements } from './table-statements.ts'
+import { statementsOf } from './table-statements.ts'
 
 const HEAD_AND_REAM = `
   SELECT ${HEAD.select(1, 'h')}, ${statementsOf(REAM).summed.select(2, 'r')} FROM head h
@@ -52,7 +52,10 @@ export class SqliteRows extends SyncRows {
     // SQLite would look for U+FFFD instead of half a surrogate pair, and no key holds such a half.
     if (typeof key[0] === 'string' && !key[0].isWellFormed()) return undefined
     const found = this.sql.get(made.get, ...owned)
-    if (found !== undefined) return made.rowOf(this.#checked(made, owner.name, owned, found), key)
+    if (found !== undefined) {
+      checkSum(this.sql, made.summed.start(...owned), owner.name, found)
+      return made.rowOf(found, key)
+    }
     if (isProven) checkAbsence(this.sql, made.summed, owner.name, owned)
     return undefined
   }
@@ -61,9 +64,18 @@ export class SqliteRows extends SyncRows {
     const made = statementsOf(table)
     const owned = ownerValues(table, owner)
     const found = this.sql.all(made.scan(range), ...owned, ...valuesOf(range), range.limit ?? NO_LIMIT)
-    const rows = found.map((row) => made.rowOf(this.#checked(made, owner.name, owned, row), []))
+    if (found.length === 0) return []
+    const start = made.summed.start(...owned)
+    const rows: Row[] = []
+    let isInOrder = true
+    for (const row of found) {
+      checkSum(this.sql, start, owner.name, row)
+      const read = made.rowOf(row, [])
+      const last = rows.at(-1)
+      isInOrder &&= last === undefined || isBefore(made.keyWidth, last, read)
+      rows.push(read)
+    }
     // SQLite does not sort: it takes the rows as its pages have them, and one page may be where another belongs.
-    const isInOrder = rows.every((row, at) => at === 0 || isBefore(made.keyWidth, rows[at - 1] ?? [], row))
     if (!isInOrder && !range.isReverse)
       this.reportDamage(owner.name, `Rows of the table "${table.name}" are not in order.`)
     return rows
@@ -231,12 +243,6 @@ export class SqliteRows extends SyncRows {
     const expected = head.next - start - deleted
     if (items.length === expected) return items
     throw damagedCollection(head.name, `Its tail has ${items.length} items instead of ${expected}.`)
-  }
-
-  /** A row as it was selected, whose values after `start` and checksum come last. */
-  #checked(made: TableStatements, name: string | undefined, start: SQLInputValue[], row: SqlRow): SqlRow {
-    checkSum(this.sql, made.summed.start(...start), name, row)
-    return row
   }
 }
 

@@ -57,9 +57,12 @@ export class TableStatements {
     this.remove = `DELETE FROM ${name} WHERE ${whole}`
   }
 
-  /** A row of the table, out of what a statement selected after `key` and before the checksum. */
+  /** A row of the table, out of what a statement selected after `key` and before the checksum. Takes over what was selected. */
   rowOf(selected: SqlRow, key: Row): Row {
-    const row = [...key, ...selected.slice(0, -1)] as Row[number][]
+    // The cast: SQLite made the list for this caller alone.
+    const values = selected as Row[number][]
+    values.pop()
+    const row = key.length === 0 ? values : [...key, ...values]
     if (this.#generationId !== -1) row.splice(this.#generationId, 0, row[0] ?? null)
     return row
   }
