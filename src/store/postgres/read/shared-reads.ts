@@ -20,12 +20,26 @@ interface Ask {
 export class SharedReads implements Reading {
   readonly #connections: Connections
   #waiting: Ask[] = []
+  /** The heads among them, by name. */
+  readonly #heads = new Map<string, Promise<readonly Row[]>>()
 
   constructor(connections: Connections) {
     this.#connections = connections
   }
 
   all(statement: Statement, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return statement === 'readHead' ? this.#head(values) : this.#add(statement, values)
+  }
+
+  /** Many requests of one turn want the same head, such as all writes to a collection: one statement is enough. */
+  #head(values: readonly unknown[]): Promise<readonly Row[]> {
+    const key = values.join(' ')
+    const asked = this.#heads.get(key) ?? this.#add('readHead', values)
+    this.#heads.set(key, asked)
+    return asked
+  }
+
+  #add(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#send())
       this.#waiting.push({ statement, values, resolve, reject })
@@ -39,6 +53,7 @@ export class SharedReads implements Reading {
   #send(): void {
     const asks = this.#waiting
     this.#waiting = []
+    this.#heads.clear()
     for (let start = 0; start < asks.length; start += MAX_TOGETHER)
       void this.#ask(asks.slice(start, start + MAX_TOGETHER))
   }
