@@ -74,6 +74,8 @@ async function failOnce(
   if (hasExited) checkMessage(await killed, findings)
   if (workload.failures > writers)
     findings.add('other', `${workload.failures} writes failed after one error at ${calls} number ${n}`)
+  // strace writes the last calls after the server has ended.
+  await waitUntil(() => END_OF_TRACE.test(readFileSync(traceFile, 'utf8')), MAX_MS_UNTIL_ERROR)
   checkSyncs(workload.acknowledgements, readSystemCalls(traceFile), findings)
   await subject.recover()
   return hasExited ? 'exited' : workload.failures > 0 ? 'recovered' : 'unnoticed'
@@ -113,6 +115,9 @@ interface SystemCall {
   /** Whether strace made it fail. */
   readonly isInjected: boolean
 }
+
+/** The last line is about the end of the process. */
+const END_OF_TRACE = /\+\+\+ (killed by \w+|exited with \d+) \+\+\+\s*$/
 
 const BEGINNING = /^(\d+) +([\d.]+) (\w+)\(\d+<([^>]*)>/
 const RESUMPTION = /^(\d+) +[\d.]+ <\.\.\. \w+ resumed>/
