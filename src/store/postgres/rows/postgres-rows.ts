@@ -153,12 +153,15 @@ export class PostgresRows extends TableRows implements Rows {
     return row === undefined ? undefined : Number(row[0])
   }
 
-  async removeLease(lease: Lease | FoundLease): Promise<boolean> {
+  removeLease(lease: Lease | FoundLease): Promise<boolean> {
     const { shardKey, name, holder } = lease
     // One that seemed dead may have been renewed meanwhile.
     const isFoundDead = 'isDead' in lease && lease.isDead
     const statement = isFoundDead ? 'deleteDeadLease' : 'deleteLease'
-    return (await this.transaction.write(statement, shardKey, name, holder)).count === 1
+    const removed = this.transaction.write(statement, shardKey, name, holder).then(({ count }) => count === 1)
+    // Where nobody waits for it, the commit tells if it failed.
+    removed.catch(() => {})
+    return removed
   }
 
   // Leftovers
