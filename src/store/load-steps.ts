@@ -200,8 +200,7 @@ export function* finishLoad(load: RunningLoad, counts: LoadCounts, pool: Deflate
     const changes = numberChanges(head, loaded.firstChange, loaded.log)
     yield* writeHistory(stored, changes, { bytes, bytesBefore })
   }
-  // It is held, so nobody waits for the answer.
-  yield* query((rows) => void rows.removeLease(lease))
+  yield* query((rows) => rows.removeLease(lease))
   yield* log.write()
   return head
 }

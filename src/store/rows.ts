@@ -292,7 +292,7 @@ export interface WriteRows {
   wholeTail(head: StoredHead): Answer<readonly Row[]>
   /** Adds keys that were not found. */
   addKeys(place: Generation, keys: ReadonlyMap<string, number>): Answer<void>
-  /** Adds keys with positions in a row. They were looked for, or the engine fails if one exists. */
+  /** Adds keys with positions in a row. Fails if one exists. */
   insertKeys(lease: Lease, keys: readonly string[], first: number): Answer<void>
   /** Puts reams of a load. */
   loadReams(lease: Lease, reams: readonly SealedReam[]): Answer<void>

@@ -20,18 +20,22 @@ interface Ask {
 export class SharedReads implements Reading {
   readonly #connections: Connections
   #waiting: Ask[] = []
-  /** Requests of one turn often want the same head and token, such as writes of one client: one statement is enough for all of them. */
-  readonly #repeated = new Map<string, Promise<readonly Row[]>>()
+  /** The heads among them, by name. */
+  readonly #heads = new Map<string, Promise<readonly Row[]>>()
 
   constructor(connections: Connections) {
     this.#connections = connections
   }
 
   all(statement: Statement, ...values: readonly unknown[]): Promise<readonly Row[]> {
-    if (statement !== 'readHead' && statement !== 'readToken') return this.#add(statement, values)
-    const key = `${statement} ${values.join(' ')}`
-    const asked = this.#repeated.get(key) ?? this.#add(statement, values)
-    this.#repeated.set(key, asked)
+    return statement === 'readHead' ? this.#head(values) : this.#add(statement, values)
+  }
+
+  /** Many requests of one turn want the same head, such as all writes to a collection: one statement is enough. */
+  #head(values: readonly unknown[]): Promise<readonly Row[]> {
+    const key = values.join(' ')
+    const asked = this.#heads.get(key) ?? this.#add('readHead', values)
+    this.#heads.set(key, asked)
     return asked
   }
 
@@ -49,7 +53,7 @@ export class SharedReads implements Reading {
   #send(): void {
     const asks = this.#waiting
     this.#waiting = []
-    this.#repeated.clear()
+    this.#heads.clear()
     for (let start = 0; start < asks.length; start += MAX_TOGETHER)
       void this.#ask(asks.slice(start, start + MAX_TOGETHER))
   }

@@ -153,15 +153,12 @@ export class PostgresRows extends TableRows implements Rows {
     return row === undefined ? undefined : Number(row[0])
   }
 
-  removeLease(lease: Lease | FoundLease): Promise<boolean> {
+  async removeLease(lease: Lease | FoundLease): Promise<boolean> {
     const { shardKey, name, holder } = lease
     // One that seemed dead may have been renewed meanwhile.
     const isFoundDead = 'isDead' in lease && lease.isDead
     const statement = isFoundDead ? 'deleteDeadLease' : 'deleteLease'
-    const removed = this.transaction.write(statement, shardKey, name, holder).then(({ count }) => count === 1)
-    // Where nobody waits for it, the commit tells if it failed.
-    removed.catch(() => {})
-    return removed
+    return (await this.transaction.write(statement, shardKey, name, holder)).count === 1
   }
 
   // Leftovers
