@@ -1,11 +1,12 @@
 /**
- * What takes long of the store's specification: many more random histories than `npm test` tries, on both engines, and all
+ * What takes long of the store's specification: many more random histories than `npm test` tries, on every engine, and all
  * damages of a store in PostgreSQL.
  */
 
 import { after, before, describe } from 'node:test'
 import { describeModel } from './describe-model.ts'
 import { describeVerify } from './describe-verify.ts'
+import { MEMORY_ENGINE } from './memory-engine.ts'
 import { openPostgresForTest } from './postgres-engine.ts'
 import { startPostgres } from './postgres-server.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
@@ -18,6 +19,7 @@ const server = await startPostgres()
 after(() => server.stop())
 
 const ENGINES: Readonly<Record<string, Engine>> = {
+  memory: MEMORY_ENGINE,
   SQLite: { open: openSqliteForTest },
   PostgreSQL: { open: () => openPostgresForTest(server) },
 }

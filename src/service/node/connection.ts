@@ -5,7 +5,6 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import type { ProblemName } from '../../contract/problem.ts'
 import { plainAddress } from '../client-address.ts'
 import { type Incoming, isRead } from '../incoming.ts'
@@ -273,12 +272,11 @@ export class Connection {
     if ((this.#isLate || !this.#options.isTimed) && isBodyAwaited(message)) this.#awaitBody(message)
     try {
       const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress, this.#signalOf)
-      // Bun closes without reading the rest of the body, so a client that is still sending would lose the response.
-      const isClosedAtOnce = !this.#options.isTimed && !isContinueAwaited
-      if (isClosedAtOnce && isRead(message) && isBodyAwaited(message)) await bodyEnd(message)
+      // The connection is closed behind a body that is not complete, and a client that is still sending it would lose the response.
+      const isBodySent = !isContinueAwaited
+      if (isBodySent && isRead(message) && isBodyAwaited(message)) await bodyEnd(message)
       const reply = await this.#options.reply(request)
-      if (isBodyAwaited(message) && (isClosedAtOnce || !request.isLast()))
-        await (isRead(message) ? setImmediate() : bodyEnd(message))
+      if (isBodyAwaited(message) && !isRead(message) && (isBodySent || !request.isLast())) await bodyEnd(message)
       this.#send(exchange, reply, request.isLast() || this.#isLastOfAll || isBodyAwaited(message))
     } catch (error) {
       this.#sendFailure(exchange, error)
@@ -459,8 +457,8 @@ function isBodyAwaited({ complete, rawHeaders }: IncomingMessage): boolean {
 
 /**
  * Resolves when the rest of a body that nobody reads has arrived, or after LINGER_MS. A proxy may reuse a connection after an early
- * response, although it has not sent all of the body: its next request would be taken for the rest. The response to a GET does not
- * wait for this: a large page that waits for its client would be memory that nobody counts.
+ * response, although it has not sent all of the body: its next request would be taken for the rest. A GET waits before its page is
+ * read: a page that waits for its client would be memory that nobody counts.
  */
 function bodyEnd(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

@@ -70,7 +70,20 @@ describe('over a socket', () => {
     assert.deepEqual(bodies, ['{"id":7}', '{"id":7}', '{"id":8}'])
   })
 
-  test('a GET whose body does not come is answered at once, and the connection ends', async () => {
+  test('a GET whose body comes late is answered when it is there, and no reset loses the answer', async () => {
+    const size = 3_000_000
+    const socket = await openSocket(server().port)
+    socket.write(`HEAD /events/7 HTTP/1.1\r\nContent-Length: ${size}\r\n${CLOSE}`)
+    for (let sent = 0; sent < size; sent += size / 4) {
+      await sleep(20)
+      assert.equal(socket.bytesRead, 0)
+      socket.write(Buffer.alloc(size / 4))
+    }
+    const [answer, ...others] = parseAnswers(await readToEnd(socket), true)
+    assert.deepEqual([answer?.status, others], [200, []])
+  })
+
+  test('a GET whose body does not come is answered all the same, and the connection ends', async () => {
     const head = 'GET /events/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n'
     const [answer, ...others] = await answersTo(server().port, `${head}hell`)
     assert.deepEqual([answer?.body.toString(), answer?.headers.get('connection'), others], ['{"id":7}', 'close', []])

@@ -77,7 +77,8 @@ export class MemoryRows extends SyncRows {
   }
 
   putHead(head: StoredHead, before: StoredHead | undefined): void {
-    if (before?.commitId !== head.commitId) this.tables.head.set(head.name, { ...head, changedAt: Date.now() })
+    if (before?.commitId === head.commitId) return
+    this.tables.head.set(head.name, { ...head, isGuarded: true, changedAt: Date.now() })
   }
 
   removeHead({ name }: StoredHead): void {
@@ -185,8 +186,7 @@ function countBefore(rows: readonly Row[], key: Row, isAfter = false): number {
   let [from, to] = [0, rows.length]
   while (from < to) {
     const middle = (from + to) >> 1
-    const order = compare(rows[middle] ?? [], key)
-    if (order < 0 || (isAfter && order === 0)) from = middle + 1
+    if (compare(rows[middle] ?? [], key) < Number(isAfter)) from = middle + 1
     else to = middle
   }
   return from
