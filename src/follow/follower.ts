@@ -161,8 +161,11 @@ export class Follower {
           () => this.#tell({ kind: 'table-locked' }),
         )
       }
-      const { shape } = await table.begin()
-      await table.finish(await this.#fill(load, 'for the first time'), shape, true)
+      const { shape, at } = await table.begin()
+      const state = await this.#fill(load, 'for the first time')
+      // At once: from now on there is a collection that another process could begin to follow.
+      await this.#note(0, at)
+      await table.finish(state, shape, true)
     } catch (error) {
       await load.abort().catch(() => {})
       throw error
@@ -443,12 +446,12 @@ export class Follower {
   }
 
   /** For `reams collections` and metrics. */
-  async #note(waiting: number): Promise<void> {
+  async #note(waiting: number, asOf = this.#asOf): Promise<void> {
     if (performance.now() - this.#notedAt < NOTE_MS) return
     this.#notedAt = performance.now()
     await this.#refuseRival()
     this.#seenAt = Date.now()
-    const following = { source: this.#table.label, waiting, asOf: this.#asOf, seenAt: this.#seenAt }
+    const following = { source: this.#table.label, waiting, asOf, seenAt: this.#seenAt }
     await this.#store.noteFollowing(this.#options.collection, following)
   }
 
