@@ -35,6 +35,7 @@ import {
   CHANGE,
   HOLE,
   KEY,
+  type LooseTable,
   type Owner,
   type Owners,
   PAST,
@@ -165,7 +166,7 @@ export function leftoverOf(id: number, generationId: number, base: number, keyCu
 }
 
 /** The first text after another one. No key has a NUL in it. */
-function textAfter(text: string): string {
+export function textAfter(text: string): string {
   return `${text}\0`
 }
 
@@ -185,23 +186,25 @@ export abstract class SyncRows implements Rows {
   abstract put<O extends Owner>(table: Table<O>, owner: Owners[O], rows: readonly Row[]): void
   abstract remove<O extends Owner>(table: Table<O>, owner: Owners[O], keys: readonly Row[]): void
   abstract removeRange<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): number
+  abstract all(table: LooseTable): readonly Row[]
   abstract readHead(name: string, isPublicOnly?: boolean): StoredHead | undefined
   abstract putHead(head: StoredHead, before: StoredHead | undefined): void
   abstract removeHead(head: StoredHead): void
-  abstract takeLease(lease: Lease): boolean
-  abstract findLease(name: string): FoundLease | undefined
-  abstract findDeadLeases(): readonly string[]
-  abstract holdLease(lease: Lease): number | undefined
-  abstract removeLease(lease: Lease): boolean
+  // Fields, so that an engine may keep these in functions of their own.
+  abstract takeLease: (lease: Lease) => boolean
+  abstract findLease: (name: string) => FoundLease | undefined
+  abstract findLeases: () => readonly FoundLease[]
+  abstract holdLease: (lease: Lease) => number | undefined
+  abstract renewLease: (lease: Lease, steps: number) => void
+  abstract removeLease: (lease: Lease) => boolean
   /** Those of a collection, or of all. */
-  abstract findLeftovers(id?: number): readonly Leftover[]
-  abstract putLeftover(leftover: Leftover): void
-  abstract removeLeftover(leftover: Leftover): void
+  abstract findLeftovers: (id?: number) => readonly Leftover[]
+  abstract putLeftover: (leftover: Leftover) => void
+  abstract removeLeftover: (leftover: Leftover) => void
   /** What the head of the collection with this id shows. */
-  abstract findExtent(id: number): Extent | undefined
-  abstract findRequests(name: string, places: readonly RequestPlace[]): readonly RememberedRequest[]
-  abstract putRequests(name: string, requests: readonly RememberedRequest[]): void
-  abstract removeFollowing(head: StoredHead): void
+  abstract findExtent: (id: number) => Extent | undefined
+  abstract findRequests: (name: string, places: readonly RequestPlace[]) => readonly RememberedRequest[]
+  abstract putRequests: (name: string, requests: readonly RememberedRequest[]) => void
 
   get<O extends Owner>(table: Table<O>, owner: Owners[O], key: Row, _isProven?: boolean): Row | undefined {
     return this.scan(table, owner, { at: key })[0]
@@ -242,10 +245,6 @@ export abstract class SyncRows implements Rows {
     this.addLeftover({ name, shardKey: id, generationId: LEFT_HISTORY }, base)
   }
 
-  findLeftoverShards(): readonly number[] {
-    return [...new Set(this.findLeftovers().map(({ owner }) => owner.shardKey))]
-  }
-
   lockLeftover(shardKey: number): Leftover | undefined {
     return this.findLeftovers(shardKey).toSorted((a, b) => a.owner.generationId - b.owner.generationId)[0]
   }
@@ -276,6 +275,10 @@ export abstract class SyncRows implements Rows {
 
   /** Its transaction is the only one that writes. */
   lockHead(name: string): StoredHead | undefined {
+    return this.readHead(name)
+  }
+
+  holdHead(name: string): StoredHead | undefined {
     return this.readHead(name)
   }
 

@@ -66,6 +66,24 @@ export const FULL_STEP: SweepSize = {
   rows: ROWS_A_SWEEP,
 }
 
+/** Ends loads that died. */
+export function* abandonDead(): Steps<void> {
+  for (const { name, isDead } of yield* query((rows) => rows.findLeases())) if (isDead) yield* abandonLoad(name)
+}
+
+/** Shard keys at which something is left over. */
+export function* leftoverShards(): Steps<readonly number[]> {
+  const found = yield* query((rows) => rows.findLeftovers())
+  return [...new Set(found.map(({ owner }) => owner.shardKey))]
+}
+
+/** Removes some of what is left over anywhere. Returns whether there may be more. */
+export function* sweepAny(size: SweepSize): Steps<boolean> {
+  yield* abandonDead()
+  const [shardKey] = yield* leftoverShards()
+  return shardKey !== undefined && (yield* sweepStep(shardKey, size))
+}
+
 /** Removes some of what is left over at a shard key. Returns whether there may be more. */
 export function* sweepStep(shardKey: number, size: SweepSize): Steps<boolean> {
   const leftover = yield* query((rows) => rows.lockLeftover(shardKey))

@@ -5,6 +5,7 @@ import { keepsHistory } from '../contract/state-tag.ts'
 import { checkName, NO_COLLECTION, newId } from './collection-rules.ts'
 import type { DeflatePool } from './deflate-pool.ts'
 import { bytesOf, type LoggedChange, numberChanges, UNKNOWN_VERSION } from './history.ts'
+import { splitItems } from './item-text.ts'
 import { findObstacle, Overtaken, stagingOf } from './leases.ts'
 import {
   headAfterLoad,
@@ -15,13 +16,12 @@ import {
   planLoad,
   type StagedHistory,
   type StagedReplacements,
-  takenKey,
 } from './load.ts'
 import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
 import type { SealedReam, TailItem } from './ream.ts'
 import { byReam, changedReam, ReamDraft } from './ream-draft.ts'
 import { RequestLog } from './request-log.ts'
-import { type Lease, query, queryAll, type Steps } from './rows.ts'
+import { type Lease, query, queryAhead, queryAll, type Steps } from './rows.ts'
 import type { Head, LoadOptions } from './store.ts'
 import { StoreError } from './store-error.ts'
 import {
@@ -62,6 +62,17 @@ export function* beginLoad(name: string, options: LoadOptions): Steps<RunningLoa
   return { ...plan, lease, id, generation: head?.generation ?? 1 }
 }
 
+/** Runs steps of a load, and counts them as one step. If the lease is lost, nothing of them stays. */
+export function* underLease<T>({ lease, name }: RunningLoad, steps: Steps<T>): Steps<T> {
+  const held = yield* queryAhead((rows) => rows.holdLease(lease))
+  if (held === undefined) throw lostLease(name)
+  const result = yield* steps
+  if ((yield* query(() => held)) === undefined) throw lostLease(name)
+  // Last, because steps that run beside this one wait for the row.
+  yield* query((rows) => rows.renewLease(lease, 1))
+  return result
+}
+
 export function* putLoadedReams({ lease }: RunningLoad, reams: readonly SealedReam[]): Steps<void> {
   yield* query((rows) => rows.loadReams(lease, reams))
 }
@@ -93,31 +104,25 @@ export function* findTakenKeys(
   return { fresh, taken }
 }
 
-/** Gives new keys the positions from `next` on. Items whose keys are taken are staged if they replace others, skipped, or refused. */
+/** Gives new keys the positions from `next` on. Items whose keys are taken are staged if they replace others. */
 export function* claimKeys(
   load: RunningLoad,
   keys: readonly string[],
   next: number,
-  readTexts: () => readonly string[],
+  runs: readonly Uint8Array[],
 ): Steps<TakenKeys> {
   const { fresh, taken } = yield* findTakenKeys(load, keys, next)
-  const [first] = taken
-  if (first !== undefined && load.onConflict === 'fail') throw takenKey(load, first[0], keys[first[0]], first[1])
   if (fresh.length > 0) yield* query((rows) => rows.insertKeys(load.lease, fresh, next))
   if (load.onConflict === 'replace' && taken.size > 0) {
-    const texts = readTexts()
-    yield* stageItems(load, new Map([...taken].map(([index, position]) => [position, texts[index] ?? ''])))
+    const texts = runs.flatMap(splitItems)
+    // Of two for an item the last counts. They are kept aside until the load ends: readers must not see them before.
+    const last = new Map([...taken].map(([index, position]) => [position, texts[index] ?? '']))
+    yield* putTail(
+      stagingOf(load.lease),
+      [...last].map(([position, item]) => ({ position, item })),
+    )
   }
   return taken
-}
-
-/** Replacements are kept aside until the load ends: readers must not see them before. Of two for an item the last counts. */
-export function* stageItems({ lease }: RunningLoad, items: ReadonlyMap<number, string>): Steps<void> {
-  if (items.size === 0) return
-  yield* putTail(
-    stagingOf(lease),
-    [...items].map(([position, item]) => ({ position, item })),
-  )
 }
 
 /** Prepares the reams that replacements change, some at a time, and their history. */

@@ -70,6 +70,11 @@ export function takenKey({ base }: LoadPlan, index: number, key: string | undefi
   return new ItemConflict(index, key ?? '', position < base ? undefined : position - base)
 }
 
+/** Keys that were to be added exist already. */
+export class KeysTaken extends Error {
+  override readonly name = 'KeysTaken'
+}
+
 /** What is written of a load's history before it ends. Readers do not see it: its numbers are beyond the head. */
 export interface StagedHistory {
   readonly changes: number

@@ -8,7 +8,7 @@ import type { HoleCount } from './positions.ts'
 import type { ReamBytes, SealedReam } from './ream.ts'
 import type { StoredReam } from './ream-draft.ts'
 import type { Head } from './store.ts'
-import type { Owner, Owners, Place, Row, StoredHead, Table } from './tables.ts'
+import type { LooseTable, Owner, Owners, Place, Row, StoredHead, Table } from './tables.ts'
 
 export type Answer<T> = T | Promise<T>
 
@@ -32,6 +32,17 @@ export function queryAll<Q extends readonly Query[]>(
     const all = answers.some((answer) => answer instanceof Promise) ? Promise.all(answers) : answers
     return all as { -readonly [I in keyof Q]: Awaited<ReturnType<Q[I]>> }
   })
+}
+
+/** A query whose answer is waited for later, with the result. An engine that answers at once has it already. */
+export function* queryAhead<T>(ask: Query<T>): Steps<Answer<T>> {
+  const asked = yield* query((rows) => {
+    const answer = ask(rows)
+    // Nobody may ever wait for it.
+    if (answer instanceof Promise) answer.catch(() => {})
+    return { answer }
+  })
+  return asked.answer
 }
 
 /** For an engine that answers at once. */
@@ -94,6 +105,8 @@ export interface BasicRows {
   remove<O extends Owner>(table: Table<O>, owner: Owners[O], keys: readonly Row[]): Answer<void>
   /** Returns how many rows it removed if there is a limit. */
   removeRange<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Answer<number>
+  /** All rows, in any order. */
+  all(table: LooseTable): Answer<readonly Row[]>
   /** Reports a damaged row. Throws by default; `verify` collects instead. */
   reportDamage(collection: string | undefined, message: string): void
 }
@@ -150,6 +163,8 @@ export interface ChangeSize {
 export interface HeadRows {
   lockHead(name: string): Answer<StoredHead | undefined>
   readHead(name: string, isPublicOnly?: boolean): Answer<StoredHead | undefined>
+  /** Until the transaction ends nobody can drop the collection; others may write to it. */
+  holdHead(name: string): Answer<Owners['shard'] | undefined>
   /** A head as it will be stored; `before` is the one that is. */
   storedHead(head: Head, before: StoredHead | undefined): StoredHead
   putHead(head: StoredHead, before: StoredHead | undefined): Answer<void>
@@ -229,9 +244,11 @@ export interface LeaseRows {
   /** Returns false if the name has a lease. */
   takeLease(lease: Lease): Answer<boolean>
   findLease(name: string): Answer<FoundLease | undefined>
-  findDeadLeases(): Answer<readonly string[]>
+  findLeases(): Answer<readonly FoundLease[]>
   /** How many steps of the load are committed. Undefined if the lease is lost; nobody can take it until the transaction ends. */
   holdLease(lease: Lease): Answer<number | undefined>
+  /** Also counts steps. */
+  renewLease(lease: Lease, steps: number): Answer<void>
   /** Returns false if the lease is lost, or was renewed since it was found to be dead. */
   removeLease(lease: Lease | FoundLease): Answer<boolean>
 }
@@ -250,7 +267,7 @@ export interface LeftoverRows {
   isBlocked(head: StoredHead): Answer<boolean>
   addLeftover(place: Generation, base: number): Answer<void>
   addHistoryLeftover(owner: History, base: number): Answer<void>
-  findLeftoverShards(): Answer<readonly number[]>
+  findLeftovers(): Answer<readonly Leftover[]>
   /** The next one at a shard key; of a history first: writes wait for it. */
   lockLeftover(shardKey: number): Answer<Leftover | undefined>
   moveCursor(leftover: Leftover, keyCursor: string): Answer<void>
@@ -292,7 +309,7 @@ export interface WriteRows {
   wholeTail(head: StoredHead): Answer<readonly Row[]>
   /** Adds keys that were not found. */
   addKeys(place: Generation, keys: ReadonlyMap<string, number>): Answer<void>
-  /** Adds keys with positions in a row. Fails if one exists. */
+  /** Adds keys with positions in a row. Fails with KeysTaken, or at the commit, if one exists. */
   insertKeys(lease: Lease, keys: readonly string[], first: number): Answer<void>
   /** Puts reams of a load. */
   loadReams(lease: Lease, reams: readonly SealedReam[]): Answer<void>
@@ -300,7 +317,6 @@ export interface WriteRows {
   moveStagedReams(lease: Lease): Answer<void>
   /** About how many bytes a ream of this generation has. */
   reamBytes(place: Generation): Answer<number>
-  removeFollowing(head: StoredHead): Answer<void>
 }
 
 export interface Rows

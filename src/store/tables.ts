@@ -26,11 +26,23 @@ export interface Place {
   readonly generationId: number
 }
 
-/** What rows belong to: a generation of a collection, or a collection with all its generations. */
+/**
+ * What rows belong to: a generation of a collection, a collection with all its generations, the collections at a shard key, or the
+ * store. The name is for messages.
+ */
 export interface Owners {
-  readonly generation: Place & { readonly name: string | undefined }
-  readonly collection: Pick<Place, 'shardKey'> & { readonly id: number; readonly name: string | undefined }
+  readonly generation: Place & Named
+  readonly collection: Pick<Place, 'shardKey'> & { readonly id: number } & Named
+  readonly shard: Pick<Place, 'shardKey'> & Named
+  readonly store: Named
 }
+
+interface Named {
+  readonly name: string | undefined
+}
+
+/** The owner of what belongs to no collection. */
+export const STORE: Named = { name: undefined }
 
 export type Owner = keyof Owners
 
@@ -145,4 +157,28 @@ export const REPLACED = table(
   ([generation]) => `Generation ${generation}`,
 )
 
-export const TABLES: readonly Table[] = [REAM, TAIL, KEY, HOLE, STATE, CHANGE, PAST, PAST_HOLE, REPLACED]
+/** What collections follow, by their names. */
+export const FOLLOWING = table(
+  'following',
+  'shard',
+  { name: 'text' },
+  { source: 'text', waiting: 'number', as_of: 'number', seen_at: 'number', holder: 'text' },
+  ([name]) => `What ${JSON.stringify(name)} follows`,
+)
+
+export const TOKEN = table(
+  'token',
+  'store',
+  { hash: 'text' },
+  { name: 'text', scopes: 'text', created_at: 'number', expires_at: 'number', revoked_at: 'number' },
+  ([, name]) => `The token ${JSON.stringify(name)}`,
+)
+
+/** Whose rows belong to no collection's contents. */
+export type LooseTable = Table<'shard'> | Table<'store'>
+
+/** The tables of collections' contents. */
+export const TABLES: readonly (Table<'generation'> | Table<'collection'>)[] = [
+  ...[REAM, TAIL, KEY, HOLE],
+  ...[STATE, CHANGE, PAST, PAST_HOLE, REPLACED],
+]

@@ -5,8 +5,10 @@ import { isCollectionName } from '../contract/name.ts'
 import { lastPage, PAGE_SIZE, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { keepsHistory } from '../contract/state-tag.ts'
 import { keyReader } from '../items/item-scanner.ts'
+import { textAfter } from './default-operations.ts'
 import { bytesOf, ROW_BYTES, type State, type Stretch } from './history.ts'
 import { joinItems, joinPieces, splitItems } from './item-text.ts'
+import { stagingOf } from './leases.ts'
 import {
   countGone,
   type HoleCount,
@@ -20,16 +22,16 @@ import {
 import { ReadCache } from './read-cache.ts'
 import { readPageOf } from './read-page.ts'
 import { type Deflated, inflate, isSpliceable, joinQuires, type Quire, quiresOf, type SealedReam } from './ream.ts'
-import { type Answer, type Rows, runAsync } from './rows.ts'
+import { type Answer, type FoundLease, type Generation, type Leftover, type Rows, runAsync } from './rows.ts'
 import type { Finding, Head, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 import { allReplaced, changeFrom, stateFrom } from './stored-history.ts'
 import { holeFrom, reamFrom, tailItemFrom } from './stored-items.ts'
 import {
   CHANGE,
+  FOLLOWING,
   HOLE,
   KEY,
-  type Owner,
   type Owners,
   PAST,
   PAST_HOLE,
@@ -37,12 +39,22 @@ import {
   type Row,
   STATE,
   type StoredHead,
+  TABLES,
   TAIL,
   type Table,
+  TOKEN,
 } from './tables.ts'
 
 type Some<T> = Iterable<T> | AsyncIterable<T>
 
+/** How many rows of a table belong to a generation, or to a collection with this id. */
+export interface OwnedRows {
+  readonly shardKey: number
+  readonly id: number
+  readonly count: number
+}
+
+/** Keys that point to positions before the head, and others. */
 export interface KeyCount {
   readonly visible: number
   readonly unseen: number
@@ -52,11 +64,10 @@ export interface KeyCount {
 export interface VerifiedStore {
   readonly rows: Rows
   heads(): Answer<readonly StoredHead[]>
-  /** How many keys point to positions before the head, and how many to others. */
-  countKeys(head: StoredHead): Answer<KeyCount>
-  /** Whether a load is running or left something behind: then, and only then, rows may be beyond the head. */
-  mayHaveUnseen(head: StoredHead): Answer<boolean>
-  /** What the engine's own check reports, and rows that belong to nothing. */
+  owners(table: Table): Answer<readonly OwnedRows[]>
+  /** Where the engine counts faster than it reads. */
+  countKeys?(head: StoredHead): Promise<KeyCount>
+  /** What the engine's own check reports. */
   ownFindings(): Some<string>
   /** What is good to know, and no damage. */
   notes(): Answer<readonly string[]>
@@ -70,6 +81,7 @@ export async function verifyRows(
   onProgress: (items: number, total: number) => void = () => {},
 ): Promise<VerifyResult> {
   let heads: readonly StoredHead[] = []
+  let unseen = new Unseen([], [])
   let items = 0
   /** What cannot be read is a finding too, and the rest is looked at all the same. */
   async function attempt(collection: string, check: () => Promise<void>): Promise<void> {
@@ -81,12 +93,18 @@ export async function verifyRows(
       findings.add(collection, explained.message)
     }
   }
+  const report = async (messages: Some<string>): Promise<void> => {
+    for await (const message of messages) findings.add('', message)
+  }
 
+  await attempt('', () => report(store.ownFindings()))
   await attempt('', async () => {
-    for await (const message of store.ownFindings()) findings.add('', message)
+    unseen = new Unseen(await store.rows.findLeases(), await store.rows.findLeftovers())
   })
   await attempt('', async () => {
     heads = await store.heads()
+    await report(unseen.findings(heads))
+    await report(strayRows(store, heads, unseen))
   })
   const total = heads.reduce((sum, head) => sum + head.live, 0)
   for (const head of heads) {
@@ -94,9 +112,82 @@ export async function verifyRows(
       items += count
       onProgress(items, total)
     }
-    await attempt(head.name, () => new CollectionCheck(store, head, findings, onItems).run())
+    await attempt(head.name, () => new CollectionCheck({ store, findings, unseen, onItems }, head).run())
   }
   return { collections: heads.length, items, findings: findings.all, notes: await store.notes() }
+}
+
+type Place = Pick<OwnedRows, 'shardKey' | 'id'>
+
+function textOfPlace({ shardKey, id }: Place): string {
+  return `${shardKey} ${id}`
+}
+
+function generationPlace({ shardKey, generationId }: Generation): Place {
+  return { shardKey, id: generationId }
+}
+
+/** What loads write that have not ended, or left behind: rows that no reader may see. */
+class Unseen {
+  readonly #leased: ReadonlySet<string>
+  /** By generation, the first position of such rows. */
+  readonly #bases = new Map<string, number>()
+  readonly histories: ReadonlySet<string>
+
+  constructor(leases: readonly FoundLease[], leftovers: readonly Leftover[]) {
+    this.#leased = new Set(leases.map(({ name }) => name))
+    for (const lease of leases) {
+      this.#add(lease, lease.base)
+      this.#add(stagingOf(lease), 0)
+    }
+    for (const { owner, base, isHistory } of leftovers) if (!isHistory) this.#add(owner, base)
+    this.histories = new Set(leftovers.filter(({ isHistory }) => isHistory).map(({ owner }) => textOfPlace(owner)))
+  }
+
+  #add(generation: Generation, base: number): void {
+    const place = textOfPlace(generationPlace(generation))
+    this.#bases.set(place, Math.min(base, this.#bases.get(place) ?? base))
+  }
+
+  get generations(): Iterable<string> {
+    return this.#bases.keys()
+  }
+
+  /** Only then rows may be beyond the head. */
+  has(head: StoredHead): boolean {
+    return this.#bases.has(textOfPlace(generationPlace(head)))
+  }
+
+  *findings(heads: readonly StoredHead[]): Generator<string> {
+    for (const head of heads) {
+      const base = this.#bases.get(textOfPlace(generationPlace(head)))
+      if (base !== undefined && base < head.next)
+        yield `Items of the collection "${head.name}" that readers see are marked as leftovers, or as part of a load.`
+      if (!head.isGuarded && (base !== undefined || this.#leased.has(head.name)))
+        yield `The head of the collection "${head.name}" does not say that a load is running or has left something behind.`
+    }
+  }
+}
+
+/** Rows that belong to nothing. */
+async function* strayRows(store: VerifiedStore, heads: readonly StoredHead[], unseen: Unseen): AsyncGenerator<string> {
+  const names = new Set(heads.map(({ name }) => name))
+  for (const [name] of await store.rows.all(FOLLOWING))
+    if (!names.has(String(name))) yield `There is no collection "${name}", and yet it is noted to follow something.`
+  await store.rows.all(TOKEN)
+  const known = {
+    generation: new Set(unseen.generations),
+    collection: new Set(unseen.histories),
+  }
+  for (const head of heads) {
+    known.collection.add(textOfPlace(head))
+    for (const generation of [head, ...(await runAsync(allReplaced(head, head.generation), store.rows))])
+      known.generation.add(textOfPlace(generationPlace(generation)))
+  }
+  for (const table of TABLES)
+    for (const { shardKey, id, count } of await store.owners(table))
+      if (!known[table.owner].has(textOfPlace({ shardKey, id })))
+        yield `${count} rows of "${table.name}" belong to no collection (shard key ${shardKey}, ${table.owner} ${id}).`
 }
 
 /** More findings than this of one collection help nobody. */
@@ -133,12 +224,17 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
+interface Checking {
+  readonly store: VerifiedStore
+  readonly findings: Findings
+  readonly unseen: Unseen
+  readonly onItems: (count: number) => void
+}
+
 class CollectionCheck {
-  readonly #findings: Findings
-  readonly #store: VerifiedStore
+  readonly #checking: Checking
   readonly #rows: Rows
   readonly #head: StoredHead
-  readonly #onItems: (count: number) => void
   readonly #isReplaced: boolean
   readonly #cache = new ReadCache()
   readonly #goneByReam = new Map<number, number>()
@@ -147,26 +243,18 @@ class CollectionCheck {
   #items = 0
 
   /** `isReplaced`: whether the head is that of an earlier generation. */
-  constructor(
-    store: VerifiedStore,
-    head: StoredHead,
-    findings: Findings,
-    onItems: (count: number) => void,
-    isReplaced = false,
-  ) {
-    this.#store = store
-    this.#rows = store.rows
+  constructor(checking: Checking, head: StoredHead, isReplaced = false) {
+    this.#checking = checking
+    this.#rows = checking.store.rows
     this.#head = head
     this.#isReplaced = isReplaced
-    this.#findings = findings
-    this.#onItems = onItems
     this.#readKey = keyReader(head.keyField ?? '')
   }
 
   async run(): Promise<void> {
     await this.#checkGeneration()
     await this.#checkHistory(await this.#checkReplaced())
-    if (!this.#findings.has(this.#head.name)) await this.#checkPages()
+    if (!this.#checking.findings.has(this.#head.name)) await this.#checkPages()
   }
 
   async #checkGeneration(): Promise<void> {
@@ -181,14 +269,14 @@ class CollectionCheck {
     const found = new Set<number>()
     for (const head of await runAsync(allReplaced(this.#head, this.#head.generation), this.#rows)) {
       found.add(head.generation)
-      await new CollectionCheck(this.#store, head, this.#findings, () => {}, true).#checkGeneration()
+      await new CollectionCheck({ ...this.#checking, onItems: () => {} }, head, true).#checkGeneration()
     }
     return found
   }
 
   #report(message: string): void {
     const where = !this.#isReplaced ? '' : `In generation ${this.#head.generation}, which was replaced: `
-    this.#findings.add(this.#head.name, `${where}${message}`)
+    this.#checking.findings.add(this.#head.name, `${where}${message}`)
   }
 
   async #checkReams(): Promise<void> {
@@ -197,7 +285,7 @@ class CollectionCheck {
     for await (const row of this.#scan(REAM, REAMS_AT_A_TIME)) {
       const ream = reamFrom(row)
       if (ream.number >= reams) {
-        await this.#checkUnseen(`Ream ${ream.number} is beyond the head, which ends at ream ${reams - 1}.`)
+        this.#checkUnseen(`Ream ${ream.number} is beyond the head, which ends at ream ${reams - 1}.`)
         continue
       }
       for (; expected < ream.number; expected++) this.#report(`Ream ${expected} is missing.`)
@@ -270,9 +358,7 @@ class CollectionCheck {
       const { position, item } = tailItemFrom(row)
       if (position < start) this.#report(`Position ${position} is in the tail, though its quire is closed.`)
       else if (position >= this.#head.next)
-        await this.#checkUnseen(
-          `Position ${position} in the tail is beyond the head, which ends at ${this.#head.next}.`,
-        )
+        this.#checkUnseen(`Position ${position} in the tail is beyond the head, which ends at ${this.#head.next}.`)
       else {
         texts.push(item)
         positions.push(position)
@@ -284,8 +370,8 @@ class CollectionCheck {
     await this.#checkItems(texts, positions)
   }
 
-  async #checkUnseen(message: string): Promise<void> {
-    if (!(await this.#store.mayHaveUnseen(this.#head))) this.#report(message)
+  #checkUnseen(message: string): void {
+    if (!this.#checking.unseen.has(this.#head)) this.#report(message)
   }
 
   async #checkItems(texts: readonly string[], positions: readonly number[]): Promise<void> {
@@ -299,7 +385,7 @@ class CollectionCheck {
     if (keyField !== null && keys.length === texts.length) await this.#checkKeys(keys, positions)
     this.#items += texts.length
     this.#pages.add(texts)
-    this.#onItems(texts.length)
+    this.#checking.onItems(texts.length)
     await nextTurn()
   }
 
@@ -346,11 +432,19 @@ class CollectionCheck {
     if (live !== this.#items) this.#report(`The head says ${live} items, but ${this.#items} are there.`)
     if (!isPaginated && live > UNPAGINATED_LIMIT)
       this.#report(`It is unpaginated and has ${live} items, more than ${UNPAGINATED_LIMIT}.`)
-    const keys = await this.#store.countKeys(this.#head)
+    const keys = (await this.#checking.store.countKeys?.(this.#head)) ?? (await this.#countKeys())
     const expected = keyField === null ? 0 : live
     if (keys.visible !== expected) this.#report(`There are ${keys.visible} keys for ${expected} items with a key.`)
-    if (keys.unseen > 0) await this.#checkUnseen(`${keys.unseen} keys point beyond the head, which ends at ${next}.`)
+    if (keys.unseen > 0) this.#checkUnseen(`${keys.unseen} keys point beyond the head, which ends at ${next}.`)
     if (!isCollectionName(this.#head.name)) this.#report('Its name is not a valid collection name.')
+  }
+
+  async #countKeys(): Promise<KeyCount> {
+    let [visible, unseen] = [0, 0]
+    for await (const [, position] of this.#scan(KEY))
+      if (Number(position) < this.#head.next) visible++
+      else unseen++
+    return { visible, unseen }
   }
 
   /** From the oldest state that is kept, change by change and state by state, to the present. */
@@ -365,7 +459,7 @@ class CollectionCheck {
       texts += await this.#checkPast(changes)
       for (const change of changes)
         if (change.number >= head.changes)
-          await this.#checkUnseen(`Change ${change.number} is beyond the head, which ends at ${head.changes}.`)
+          this.#checkUnseen(`Change ${change.number} is beyond the head, which ends at ${head.changes}.`)
         else await walk.add(change)
     }
     await walk.end(head)
@@ -387,7 +481,10 @@ class CollectionCheck {
   }
 
   /** All rows of a table, in order, a batch at a time. */
-  async *#batches<O extends Owner>(table: Table<O>, limit = ROWS_AT_A_TIME): AsyncGenerator<readonly Row[]> {
+  async *#batches<O extends 'generation' | 'collection'>(
+    table: Table<O>,
+    limit = ROWS_AT_A_TIME,
+  ): AsyncGenerator<readonly Row[]> {
     // A head has every owner.
     const owner: Owners['generation'] & Owners['collection'] = this.#head
     for (let from: Row = []; ; ) {
@@ -395,11 +492,12 @@ class CollectionCheck {
       if (rows.length > 0) yield rows
       const last = rows.at(-1)?.slice(0, table.key.length)
       if (last === undefined || rows.length < limit) return
-      from = last.with(-1, Number(last.at(-1)) + 1)
+      const end = last.at(-1)
+      from = last.with(-1, typeof end === 'string' ? textAfter(end) : Number(end) + 1)
     }
   }
 
-  async *#scan<O extends Owner>(table: Table<O>, limit?: number): AsyncGenerator<Row> {
+  async *#scan<O extends 'generation' | 'collection'>(table: Table<O>, limit?: number): AsyncGenerator<Row> {
     for await (const rows of this.#batches(table, limit)) yield* rows
   }
 

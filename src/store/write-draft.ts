@@ -22,7 +22,7 @@ import {
   writesHistory,
 } from './stored-history.ts'
 import { putReams, putTail, tailItemFrom } from './stored-items.ts'
-import { KEY, publicHead, type Row, STATE, type StoredHead, TAIL } from './tables.ts'
+import { FOLLOWING, KEY, publicHead, type Row, STATE, type StoredHead, TAIL } from './tables.ts'
 
 /** A draft in a transaction, with what the store alone needs to know. */
 export interface OpenDraft {
@@ -202,7 +202,7 @@ function* writeReams(head: StoredHead, draft: Draft, pool: DeflatePool, open: Op
 function* dropCollection(head: StoredHead): Steps<void> {
   yield* query((rows) => rows.removeHead(head))
   // After the head: nobody can note anything from then on.
-  yield* query((rows) => rows.removeFollowing(head))
+  yield* query((rows) => rows.remove(FOLLOWING, head, [[head.name]]))
   yield* query((rows) => rows.addLeftover(head, 0))
   yield* query((rows) => rows.addHistoryLeftover(head, 0))
   for (const replaced of yield* takeReplaced(head, MAX_POSITION)) yield* retireGeneration(replaced)

@@ -1,6 +1,6 @@
 /** Opens stores in memory for tests. */
 
-import { type StoredHead, TABLES, type Table } from '../../src/store/tables.ts'
+import { FOLLOWING, type StoredHead, TABLES, type Table } from '../../src/store/tables.ts'
 import { KILLED } from './describe-abandoned-loads.ts'
 import type { MemoryRows } from './memory/memory-rows.ts'
 import { MemoryDatabase, MemoryStore } from './memory/memory-store.ts'
@@ -118,14 +118,16 @@ class MemoryStoredRows implements StoredRows {
 
 function namedRows(rows: MemoryRows, name: string, collection: string | undefined): NamedRow[] {
   const id = collection === undefined ? undefined : (rows.tables.head.get(collection)?.id ?? -1)
+  if (name === FOLLOWING.name)
+    return namedRowsOf(rows, FOLLOWING).filter(({ values }) => values['name'] === (collection ?? values['name']))
   const table = TABLES.find((each) => each.name === name)
   return table === undefined ? namedObjects(rows, name, collection, id) : namedRowsOf(rows, table, id)
 }
 
 /** Rows that are objects: their fields have the names of the columns that tests use. */
 function namedObjects({ tables }: MemoryRows, name: string, collection?: string, id?: number): NamedRow[] {
-  const { head, lease, leftover, request_log, following } = tables
-  const map = { head, lease, leftover, request_log, following }[name] as unknown as Map<string, RowValues>
+  const { head, lease, leftover, request_log } = tables
+  const map = { head, lease, leftover, request_log }[name] as unknown as Map<string, RowValues>
   const isOwn = (key: string) => (name === 'leftover' ? key.startsWith(`${id} `) : key === collection)
   const found = [...map].filter(([key]) => collection === undefined || isOwn(key))
   return found.map(([key, values]) => ({
@@ -135,7 +137,7 @@ function namedObjects({ tables }: MemoryRows, name: string, collection?: string,
   }))
 }
 
-function namedRowsOf(rows: MemoryRows, table: Table, wanted: number | undefined): NamedRow[] {
+function namedRowsOf(rows: MemoryRows, table: Table, wanted?: number): NamedRow[] {
   return [...rows.tables.rows].flatMap(([place, found]) => {
     const [name, id, generationId] = place.split(' ')
     if (name !== table.name || (wanted !== undefined && Number(id) !== wanted)) return []

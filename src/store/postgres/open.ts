@@ -9,6 +9,8 @@ import type { Following, NamedFollowing } from '../following.ts'
 import { DATABASE_HISTORY_BYTES, FORGET_EVERY_MS } from '../history.ts'
 import type { AnyPage } from '../read-any-page.ts'
 import { textOf } from '../read-page.ts'
+import { runAsync, type Steps } from '../rows.ts'
+import { runLoad } from '../run-load.ts'
 import type {
   Head,
   ListedHead,
@@ -26,21 +28,21 @@ import type {
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { StoreReads } from '../store-reads.ts'
+import { addToken, noteFollowing, readFollowings, readToken, readTokens, revokeToken } from '../stored-tokens.ts'
 import { publicHead } from '../tables.ts'
-import { noteFollowing, readFollowings } from './following.ts'
 import type { PageReader } from './read/page-reader.ts'
 import { readAll } from './read/snapshot.ts'
-import { readHead, shardKeyOf } from './rows/head.ts'
+import { shardKeyOf } from './rows/head.ts'
+import type { Rows } from './rows/rows.ts'
 import { prepareStore } from './schema.ts'
 import type { DatabaseNode } from './server/database-nodes.ts'
 import { DatabaseNodes } from './server/database-nodes.ts'
 import { explainError, explained, isNodeAway, stateOf, TOOK_TOO_LONG } from './server/explain-error.ts'
 import { readStoreUrl, type StoreUrl } from './server/store-url.ts'
-import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
+import { stepsOn } from './write/commit-step.ts'
 import { forgetName } from './write/forget.ts'
-import { runLoad } from './write/load.ts'
-import { sweepName, tryTransaction } from './write/try-transaction.ts'
+import { commitOn, sweepName, tryTransaction } from './write/try-transaction.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
 
@@ -119,7 +121,7 @@ class PostgresStore extends StoreReads implements Store {
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
     this.activity.reads.head++
-    const head = await this.#readNamed(name, ({ shared }) => readHead(shared, name))
+    const head = await this.#readNamed(name, ({ rows }) => rows.readHead(name))
     return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : publicHead(head)
   }
 
@@ -187,33 +189,38 @@ class PostgresStore extends StoreReads implements Store {
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
     const { long } = await this.#explained(this.#nodes.of(name))
-    return runLoad(long, this.#nodes.options, name, options)
+    // Here first, then what others left behind.
+    return runLoad(stepsOn(long, name, this.#nodes.options), name, options, async () => {
+      await sweepName(long, name)
+      await this.#nodes.options.sweep()
+    })
   }
 
   async tokens(): Promise<TokenRecord[]> {
-    return this.#explained(readTokens(this.#common.shared))
+    return this.#explained(runAsync(readTokens(), this.#common.rows))
   }
 
   async token(hash: string): Promise<TokenRecord | undefined> {
-    return this.#explained(readToken(this.#common.shared, hash))
+    return this.#explained(runAsync(readToken(hash), this.#common.rows))
   }
 
   addToken(token: TokenRecord): Promise<void> {
-    return this.#onAllNodes(this.#common.writes.lend((rows) => insertToken(rows, token)))
+    return this.#commitToken(() => addToken(token))
   }
 
   revokeToken(name: string, at: number): Promise<void> {
-    return this.#onAllNodes(this.#common.writes.lend((rows) => revokeToken(rows, name, at)))
+    return this.#commitToken(() => revokeToken(name, at))
   }
 
   async noteFollowing(name: string, following: Following | null): Promise<void> {
     if (!isCollectionName(name)) throw missingCollection(name)
     const { writes } = await this.#explained(this.#nodes.of(name))
-    await this.#explained(tryTransaction(writes, name, (rows) => noteFollowing(rows, name, following)))
+    const commit = (rows: Rows) => commitOn(rows, noteFollowing(name, following))
+    await this.#explained(tryTransaction(writes, name, commit))
   }
 
   followings(): Promise<NamedFollowing[]> {
-    return this.#explained(readFollowings(this.#common.shared))
+    return this.#explained(runAsync(readFollowings(), this.#common.rows))
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
@@ -235,9 +242,10 @@ class PostgresStore extends StoreReads implements Store {
   }
 
   /** Citus keeps tokens on every node. */
-  async #onAllNodes<T>(work: Promise<T>): Promise<T> {
+  async #commitToken(steps: () => Steps<void>): Promise<void> {
+    const commit = (rows: Rows) => commitOn(rows, steps())
     try {
-      return await this.#explained(work)
+      await this.#explained(tryTransaction(this.#common.writes, '', commit))
     } catch (error) {
       const isLate = error instanceof StoreError && stateOf(error.cause) === TOOK_TOO_LONG
       if (!(error instanceof StoreError && (isLate || isNodeAway(error.cause))) || !this.#nodes.areSeveral) throw error

@@ -8,11 +8,10 @@ import { itemTag } from '../collection-rules.ts'
 import { storedHead } from '../default-operations.ts'
 import type { Following, NamedFollowing } from '../following.ts'
 import { type Cutoff, FORGET_EVERY_MS, forgetAllOf, HISTORY_SHARE } from '../history.ts'
-import { ReamLoad } from '../load.ts'
-import type { RunningLoad } from '../load-steps.ts'
 import { readState } from '../past.ts'
 import { readItems, textOf } from '../read-page.ts'
 import { runSync } from '../rows.ts'
+import { runLoad } from '../run-load.ts'
 import type {
   Head,
   ListedHead,
@@ -31,12 +30,12 @@ import type {
 import { StoreError } from '../store-error.ts'
 import { type PageQuestion, StoreReads } from '../store-reads.ts'
 import { forgetExpired } from '../stored-history.ts'
+import { readFollowings, readToken, readTokens } from '../stored-tokens.ts'
 import { publicHead } from '../tables.ts'
 import { readDiskSpace } from './file/disk-space.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { fillReserve, releaseReserve } from './file/reserve-file.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
-import { readFollowings } from './following.ts'
 import { ChangesReader } from './read/changes-reader.ts'
 import { PageReader } from './read/page-reader.ts'
 import { readPageHere } from './read/read.ts'
@@ -45,7 +44,6 @@ import { readAllHeads, readHead } from './rows/head.ts'
 import { SqliteRows } from './rows/sqlite-rows.ts'
 import { Statements } from './rows/statements.ts'
 import { prepareStore } from './schema.ts'
-import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
 import { Writer } from './write/writer.ts'
 
@@ -260,22 +258,20 @@ class SqliteStore extends StoreReads implements Store {
     this.#isForgetting = false
   }
 
-  async load(name: string, options: LoadOptions = {}): Promise<Load> {
-    const plan = await this.#writer.step('beginLoad', name, options)
+  load(name: string, options: LoadOptions = {}): Promise<Load> {
     // Whoever only loads would never remove anything else.
-    const tidy = async () => {
+    return runLoad(this.#writer.step, name, options, async () => {
       await this.#writer.sweep()
       await this.forgetOld(name)
-    }
-    return runLoad(this.#writer, plan, tidy)
+    })
   }
 
   async tokens(): Promise<TokenRecord[]> {
-    return this.#read(({ sql }) => readTokens(sql))
+    return this.#read((rows) => rows.sql.inSnapshot(() => runSync(readTokens(), rows)))
   }
 
   async token(hash: string): Promise<TokenRecord | undefined> {
-    return this.#read(({ sql }) => readToken(sql, hash))
+    return this.#read((rows) => runSync(readToken(hash), rows))
   }
 
   addToken(token: TokenRecord): Promise<void> {
@@ -291,7 +287,7 @@ class SqliteStore extends StoreReads implements Store {
   }
 
   async followings(): Promise<NamedFollowing[]> {
-    return this.#read(({ sql }) => readFollowings(sql))
+    return this.#read((rows) => runSync(readFollowings(), rows))
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
@@ -328,24 +324,4 @@ class SqliteStore extends StoreReads implements Store {
       throw explainError(error, this.#path)
     }
   }
-}
-
-function runLoad(writer: Writer, plan: RunningLoad, sweep: () => Promise<void>): Load {
-  /** Steps that are committed: in the end the store must know as many. */
-  let steps = 0
-  const counted = async <T>(step: Promise<T>): Promise<T> => {
-    const result = await step
-    steps++
-    return result
-  }
-  return new ReamLoad(plan, {
-    claimKeys: (keys, text) => counted(writer.step('claimKeys', plan, keys, text)),
-    putReams: (reams) => counted(writer.step('putReams', plan, reams)),
-    putTail: (from, raw) => counted(writer.step('putTail', plan, from, raw)),
-    stageReplacements: (from, staged) => counted(writer.step('stageReplacements', plan, from, staged)),
-    finish: (counts) => writer.step('finishLoad', plan, { ...counts, steps }),
-    abandon: () => writer.step('abandonLoad', plan),
-    renew: () => writer.step('renewLoad', plan),
-    sweep,
-  })
 }

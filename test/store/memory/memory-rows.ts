@@ -1,12 +1,22 @@
 /** The rows of a store in memory: a sorted map for each table. */
 
 import { SyncRows } from '../../../src/store/default-operations.ts'
-import type { NamedFollowing } from '../../../src/store/following.ts'
-import { LEASE_LIFETIME_MS } from '../../../src/store/load.ts'
+import { KeysTaken, LEASE_LIFETIME_MS } from '../../../src/store/load.ts'
 import { REQUEST_LIFETIME_MS } from '../../../src/store/request-log.ts'
 import type { FoundLease, Lease, Leftover, Range, RememberedRequest, RequestPlace } from '../../../src/store/rows.ts'
-import type { Head, ListedHead, TokenRecord } from '../../../src/store/store.ts'
-import type { Owner, Owners, Place, Row, StoredHead, Table } from '../../../src/store/tables.ts'
+import type { Head, ListedHead } from '../../../src/store/store.ts'
+import {
+  KEY,
+  type LooseTable,
+  type Owner,
+  type Owners,
+  type Place,
+  type Row,
+  type StoredHead,
+  type Table,
+} from '../../../src/store/tables.ts'
+
+type StoredLease = Omit<FoundLease, 'isDead'> & { readonly renewedAt: number; readonly steps: number }
 
 export type Tables = ReturnType<typeof emptyTables>
 
@@ -16,9 +26,7 @@ export function emptyTables() {
     rows: new Map<string, readonly Row[]>(),
     // What `tables.ts` does not declare are objects: these by name,
     head: new Map<string, StoredHead & ListedHead>(),
-    lease: new Map<string, Omit<FoundLease, 'isDead'> & { readonly renewedAt: number; readonly steps: number }>(),
-    following: new Map<string, NamedFollowing>(),
-    token: new Map<string, TokenRecord>(),
+    lease: new Map<string, StoredLease>(),
     // and these by generation, and by collection and key.
     leftover: new Map<string, Leftover>(),
     request_log: new Map<string, RememberedRequest & { readonly at: number }>(),
@@ -67,6 +75,10 @@ export class MemoryRows extends SyncRows {
     return end - start
   }
 
+  all(table: LooseTable): readonly Row[] {
+    return this.tables.rows.get(table.name) ?? []
+  }
+
   #rowsOf<O extends Owner>(table: Table<O>, owner: Owners[O]): readonly Row[] {
     return this.tables.rows.get(placeOf(table, owner)) ?? []
   }
@@ -87,71 +99,57 @@ export class MemoryRows extends SyncRows {
 
   // Leases
 
-  takeLease(lease: Lease): boolean {
+  takeLease = (lease: Lease): boolean => {
     if (this.tables.lease.has(lease.name)) return false
     const now = { startedAt: Date.now(), renewedAt: Date.now() }
     this.tables.lease.set(lease.name, { ...lease, ...now, host: 'here', pid: process.pid, steps: 0 })
     return true
   }
 
-  /** Renews a lease, and counts steps of its load. Returns false if another writer took it over. */
-  renewLease(lease: Lease, steps: number): boolean {
+  findLeases = (): FoundLease[] =>
+    [...this.tables.lease.values()].map((lease) => ({
+      ...lease,
+      isDead: Date.now() - lease.renewedAt > LEASE_LIFETIME_MS,
+    }))
+
+  findLease = (wanted: string) => this.findLeases().find(({ name }) => name === wanted)
+
+  holdLease = (lease: Lease) => this.#leaseOf(lease)?.steps
+
+  renewLease = (lease: Lease, steps: number): void => {
     const stored = this.#leaseOf(lease)
     if (stored !== undefined)
       this.tables.lease.set(lease.name, { ...stored, renewedAt: Date.now(), steps: stored.steps + steps })
-    return stored !== undefined
   }
 
-  findLease(name: string): FoundLease | undefined {
-    const lease = this.tables.lease.get(name)
-    return lease && { ...lease, isDead: Date.now() - lease.renewedAt > LEASE_LIFETIME_MS }
-  }
+  removeLease = (lease: Lease) => this.#leaseOf(lease) !== undefined && this.tables.lease.delete(lease.name)
 
-  findDeadLeases(): string[] {
-    return [...this.tables.lease.keys()].filter((name) => this.findLease(name)?.isDead)
-  }
-
-  holdLease(lease: Lease): number | undefined {
-    return this.#leaseOf(lease)?.steps
-  }
-
-  removeLease(lease: Lease): boolean {
-    return this.#leaseOf(lease) !== undefined && this.tables.lease.delete(lease.name)
-  }
-
-  #leaseOf({ name, holder }: Lease) {
+  #leaseOf({ name, holder }: Lease): StoredLease | undefined {
     const lease = this.tables.lease.get(name)
     return lease?.holder === holder ? lease : undefined
   }
 
   // Leftovers
 
-  findLeftovers(id?: number): Leftover[] {
-    return [...this.tables.leftover.values()].filter(({ owner }) => id === undefined || owner.id === id)
-  }
+  findLeftovers = (id?: number): Leftover[] =>
+    [...this.tables.leftover.values()].filter(({ owner }) => id === undefined || owner.id === id)
 
-  putLeftover(leftover: Leftover): void {
-    this.tables.leftover.set(generationOf(leftover.owner), leftover)
-  }
+  putLeftover = (leftover: Leftover) => void this.tables.leftover.set(generationOf(leftover.owner), leftover)
 
-  removeLeftover({ owner }: Leftover): void {
-    this.tables.leftover.delete(generationOf(owner))
-  }
+  removeLeftover = ({ owner }: Leftover) => void this.tables.leftover.delete(generationOf(owner))
 
-  findExtent(wanted: number): Head | undefined {
-    return [...this.tables.head.values()].find(({ id }) => id === wanted)
-  }
+  findExtent = (wanted: number): Head | undefined => [...this.tables.head.values()].find(({ id }) => id === wanted)
 
   // Requests
 
-  findRequests(_name: string, places: readonly RequestPlace[]): RememberedRequest[] {
+  findRequests = (_name: string, places: readonly RequestPlace[]): RememberedRequest[] => {
     const oldest = Date.now() - REQUEST_LIFETIME_MS
     const found = places.map(({ key, collectionId }) => this.tables.request_log.get(`${collectionId} ${key}`))
     return found.flatMap((request) => (request !== undefined && request.at > oldest ? [request] : []))
   }
 
   /** Also forgets two of the oldest for each. */
-  putRequests(_name: string, requests: readonly RememberedRequest[]): void {
+  putRequests = (_name: string, requests: readonly RememberedRequest[]): void => {
     const at = Date.now()
     const log = this.tables.request_log
     const old = [...log].filter(([, request]) => request.at <= at - REQUEST_LIFETIME_MS)
@@ -159,12 +157,24 @@ export class MemoryRows extends SyncRows {
     for (const request of requests) log.set(`${request.collectionId} ${request.key}`, { ...request, at })
   }
 
-  removeFollowing({ name }: StoredHead): void {
-    this.tables.following.delete(name)
+  override insertKeys(lease: Lease, keys: readonly string[], first: number): void {
+    const isTaken = keys.some((key) => this.get(KEY, lease, [key]) !== undefined)
+    if (isTaken || new Set(keys).size < keys.length) throw new KeysTaken('A key exists.')
+    super.insertKeys(lease, keys, first)
   }
 }
 
+/** By owner of a table, how many rows there are. */
+export function ownersOf({ rows }: Tables, { name, owner: kind }: Table) {
+  return [...rows].flatMap(([place, { length: count }]) => {
+    const [table, shardKey, generation] = place.split(' ')
+    const id = Number(kind === 'generation' ? generation : shardKey)
+    return table === name && count > 0 ? [{ shardKey: Number(shardKey), id, count }] : []
+  })
+}
+
 function placeOf<O extends Owner>({ name, owner: kind }: Table<O>, owner: Owners[O]): string {
+  if (kind === 'shard' || kind === 'store') return name
   if (kind === 'collection') return `${name} ${(owner as Owners['collection']).id}`
   return `${name} ${generationOf(owner as Owners['generation'])}`
 }

@@ -2,33 +2,26 @@
 
 import { setInterval } from 'node:timers/promises'
 import { type ChangeCall, changeOf } from '../../../src/store/changes.ts'
-import { existingToken, itemTag, missingCollection, missingToken } from '../../../src/store/collection-rules.ts'
+import { itemTag } from '../../../src/store/collection-rules.ts'
 import { DeflatePool } from '../../../src/store/deflate-pool.ts'
 import { type Cutoff, FORGET_EVERY_MS, forgetAllOf } from '../../../src/store/history.ts'
-import { splitItems } from '../../../src/store/item-text.ts'
-import { abandonLoad, FULL_STEP, SweepNeeded, sweepStep } from '../../../src/store/leases.ts'
-import { lostLease, ReamLoad } from '../../../src/store/load.ts'
-import {
-  beginLoad,
-  claimKeys,
-  finishLoad,
-  putLoadedReams,
-  putLoadedTail,
-  stageReplacements,
-} from '../../../src/store/load-steps.ts'
+import { FULL_STEP, SweepNeeded } from '../../../src/store/leases.ts'
 import { readState } from '../../../src/store/past.ts'
 import { type AnyPage, readAnyPageOf } from '../../../src/store/read-any-page.ts'
 import { ReadCache } from '../../../src/store/read-cache.ts'
 import { readItems, textOf } from '../../../src/store/read-page.ts'
-import { runAsync, runSync, type Steps } from '../../../src/store/rows.ts'
+import { runAsync, runSync } from '../../../src/store/rows.ts'
+import { runLoad } from '../../../src/store/run-load.ts'
+import { type CommitStep, stepOf } from '../../../src/store/steps.ts'
 import type { Head, ListedHead, Once, PageRead, PastRead, Segment, Store } from '../../../src/store/store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { StoreReads } from '../../../src/store/store-reads.ts'
-import { forgetExpired, forgetStep } from '../../../src/store/stored-history.ts'
-import { publicHead, type StoredHead } from '../../../src/store/tables.ts'
+import { forgetExpired } from '../../../src/store/stored-history.ts'
+import { readFollowings, readToken, readTokens } from '../../../src/store/stored-tokens.ts'
+import { publicHead, type StoredHead, type Table } from '../../../src/store/tables.ts'
+import { Findings, verifyRows } from '../../../src/store/verify.ts'
 import { applyCall, beginDraft, readForCalls, writeDraft } from '../../../src/store/write-draft.ts'
-import { copyTables, emptyTables, MemoryRows } from './memory-rows.ts'
-import { verifyMemory } from './verify-memory.ts'
+import { copyTables, emptyTables, MemoryRows, ownersOf } from './memory-rows.ts'
 
 /** What the stores that are opened on the same data share. */
 export class MemoryDatabase {
@@ -144,16 +137,19 @@ export class MemoryStore extends StoreReads implements Store {
     return value as T
   }
 
+  /** A step in a transaction of its own. */
+  readonly #step = ((step, ...parameters) =>
+    this.#commit((rows) =>
+      runAsync(stepOf(step, { pool: this.#pool, size: FULL_STEP }, parameters), rows),
+    )) as CommitStep
+
   /** Removes everything that is left over, in many small commits. */
   protected async sweepDropped(): Promise<void> {
-    for (const name of this.#rows.findDeadLeases()) await this.#commit((rows) => runSync(abandonLoad(name), rows))
-    for (const shardKey of this.#rows.findLeftoverShards())
-      while (await this.#commit((rows) => runSync(sweepStep(shardKey, FULL_STEP), rows)));
+    while (await this.#step('sweep'));
   }
 
   protected async forgetOld(name: string, cutoff?: Cutoff): Promise<void> {
-    const step = () => this.#commit((rows) => runSync(forgetStep(name, FULL_STEP, cutoff), rows))
-    await forgetAllOf(step, this.activity)
+    await forgetAllOf(() => this.#step('forgetOld', name, cutoff), this.activity)
     await this.sweepDropped()
   }
 
@@ -168,61 +164,32 @@ export class MemoryStore extends StoreReads implements Store {
       }).catch(() => {})
   }
 
-  load: Store['load'] = async (name, options = {}) => {
-    const load = await this.#commit((rows) => runSync(beginLoad(name, options), rows))
-    /** Steps that are committed, and the position of the next key. */
-    let [steps, next] = [0, load.base]
-    const underLease = <T>(count: number, work: () => Steps<T>) =>
-      this.#commit(async (rows) => {
-        if (!rows.renewLease(load.lease, count)) throw lostLease(name)
-        const result = await runAsync(work(), rows)
-        steps += count
-        return result
-      })
-    return new ReamLoad(load, {
-      claimKeys: (keys, text = new Uint8Array(0)) =>
-        underLease(1, function* () {
-          const taken = yield* claimKeys(load, keys, next, () => splitItems(text))
-          next += keys.length - taken.size
-          return [...taken.keys()]
-        }),
-      putReams: (reams) => underLease(1, () => putLoadedReams(load, reams)),
-      putTail: (from, raw) => underLease(1, () => putLoadedTail(load, from, raw)),
-      stageReplacements: (from, staged) => underLease(1, () => stageReplacements(load, from, staged, this.#pool)),
-      finish: (counts) => this.#commit((rows) => runAsync(finishLoad(load, { ...counts, steps }, this.#pool), rows)),
-      abandon: () => this.#commit((rows) => runSync(abandonLoad(name, load.lease.holder), rows)),
-      renew: () => underLease(0, function* () {}),
-      sweep: () => this.forgetOld(name),
-    })
+  load: Store['load'] = (name, options = {}) => runLoad(this.#step, name, options, () => this.forgetOld(name))
+
+  tokens: Store['tokens'] = async () => runSync(readTokens(), this.#rows)
+
+  token: Store['token'] = async (hash) => runSync(readToken(hash), this.#rows)
+
+  addToken: Store['addToken'] = (token) => this.#step('addToken', token)
+
+  revokeToken: Store['revokeToken'] = (name, at) => this.#step('revokeToken', name, at)
+
+  noteFollowing: Store['noteFollowing'] = (name, following) => this.#step('noteFollowing', name, following)
+
+  followings: Store['followings'] = async () => runSync(readFollowings(), this.#rows)
+
+  verify: Store['verify'] = async (onProgress) => {
+    const rows = this.#rows
+    const store = {
+      rows,
+      heads: () => [...rows.tables.head.values()],
+      owners: (table: Table) => ownersOf(rows.tables, table),
+      ownFindings: () => [],
+      notes: () => [],
+      explain: (error: unknown) => error,
+    }
+    return verifyRows(store, new Findings(), onProgress)
   }
-
-  tokens: Store['tokens'] = async () => byName(this.#rows.tables.token)
-
-  token: Store['token'] = async (hash) => (await this.tokens()).find((token) => token.hash === hash)
-
-  addToken: Store['addToken'] = (token) =>
-    this.#commit(({ tables }) => {
-      if (tables.token.has(token.name)) throw existingToken(token.name)
-      tables.token.set(token.name, token)
-    })
-
-  revokeToken: Store['revokeToken'] = (name, at) =>
-    this.#commit(({ tables }) => {
-      const token = tables.token.get(name)
-      if (token === undefined) throw missingToken(name)
-      tables.token.set(name, { ...token, revokedAt: token.revokedAt ?? at })
-    })
-
-  noteFollowing: Store['noteFollowing'] = (name, following) =>
-    this.#commit(({ tables }) => {
-      if (!tables.head.has(name)) throw missingCollection(name)
-      if (following === null) tables.following.delete(name)
-      else tables.following.set(name, { name, ...following })
-    })
-
-  followings: Store['followings'] = async () => byName(this.#rows.tables.following)
-
-  verify: Store['verify'] = async (onProgress) => verifyMemory(this.#rows.tables, onProgress)
 
   ping: Store['ping'] = async () => {
     this.#rows.readHead('')

@@ -8,10 +8,9 @@ import { MOVED } from '../../read-page.ts'
 import { runAsync, type Steps } from '../../rows.ts'
 import type { PageRead, PastRead, StateOptions, StateRead } from '../../store.ts'
 import type { StoredHead } from '../../tables.ts'
-import { PostgresRows } from '../rows/postgres-rows.ts'
+import type { PostgresRows } from '../rows/postgres-rows.ts'
 import type { Rows } from '../rows/rows.ts'
 import type { Connections } from '../server/connection.ts'
-import type { SharedReads } from './shared-reads.ts'
 import { inSnapshot } from './snapshot.ts'
 
 /** Reads of the past at a time: fewer than there are connections. */
@@ -24,9 +23,9 @@ export class PageReader {
   #pastReads = 0
   readonly #waiting: (() => void)[] = []
 
-  constructor(connections: Connections, shared: SharedReads) {
+  constructor(connections: Connections, shared: PostgresRows) {
     this.#connections = connections
-    this.#shared = new PostgresRows(shared)
+    this.#shared = shared
   }
 
   /** Whether it was public when it was seen last: then it can be read at once, and is judged by the head that comes along. */

@@ -24,18 +24,14 @@ export function shardKeyOf(name: string): number {
   return shardKey
 }
 
-export async function readHead(rows: Reading, name: string): Promise<StoredHead | undefined> {
-  const row = await rows.first('readHead', shardKeyOf(name), name)
-  return row && headOf(name, row)
-}
-
 /** All heads, each with the time of its last change. */
 export async function readAllHeads(rows: Reading): Promise<(StoredHead & ListedHead)[]> {
   return (await rows.all('readHeads')).map(listedHead)
 }
 
 export function listedHead(row: Row): StoredHead & ListedHead {
-  return { ...headOf(row[HEAD_WIDTH] as string, row), changedAt: row[HEAD_WIDTH + 1] as number | null }
+  const [name, changedAt, shardKey] = row.slice(HEAD_WIDTH) as [string, number | null, number]
+  return { ...headOf(name, row), changedAt, shardKey }
 }
 
 /** Reads the head from the first columns of a row. The columns are NOT NULL, so the types hold. */

@@ -21,7 +21,7 @@ import type {
 } from '../../rows.ts'
 import type { Head } from '../../store.ts'
 import { reamFrom } from '../../stored-items.ts'
-import { KEY, type Place, REAM, type Row, type StoredHead, TAIL } from '../../tables.ts'
+import { KEY, type Owners, type Place, REAM, type Row, type StoredHead, TAIL } from '../../tables.ts'
 import { headOf, shardKeyOf, writeHead } from './head.ts'
 import type { Row as SqlRow } from './sender.ts'
 import { HEAD_WIDTH } from './statements.ts'
@@ -44,6 +44,11 @@ export class PostgresRows extends TableRows implements Rows {
     return row && headOf(name, row)
   }
 
+  async holdHead(name: string): Promise<Owners['shard'] | undefined> {
+    const shardKey = shardKeyOf(name)
+    return (await this.transaction.first('holdHead', shardKey, name)) && { shardKey, name }
+  }
+
   storedHead(head: Head, before: StoredHead | undefined): StoredHead {
     const { generationId = newId(), isGuarded = false } = before ?? {}
     return { ...head, shardKey: shardKeyOf(head.name), generationId, isGuarded }
@@ -55,10 +60,6 @@ export class PostgresRows extends TableRows implements Rows {
 
   removeHead({ shardKey, name }: StoredHead): void {
     void this.transaction.write('deleteHead', shardKey, name)
-  }
-
-  removeFollowing({ shardKey, name }: StoredHead): void {
-    void this.transaction.write('deleteFollowing', shardKey, name)
   }
 
   newPlace(name: string, _id: number, head: StoredHead | undefined, isReplacement: boolean): Place & Staging {
@@ -134,23 +135,21 @@ export class PostgresRows extends TableRows implements Rows {
   }
 
   async findLease(name: string): Promise<FoundLease | undefined> {
-    const shardKey = shardKeyOf(name)
-    const row = await this.reading.first('readLease', shardKey, name)
-    if (row === undefined) return undefined
-    const [generationId, stagingId, base, holder, host, pid, startedAt, isDead] = row as [
-      ...[number, number, number, string, string, number, number],
-      boolean,
-    ]
-    return { name, shardKey, generationId, stagingId, base, holder, host, pid, startedAt, isDead }
+    const row = await this.reading.first('readLease', shardKeyOf(name), name)
+    return row && leaseFrom(row)
   }
 
-  async findDeadLeases(): Promise<string[]> {
-    return (await this.reading.all('readDeadLeases')).map(([name]) => String(name))
+  async findLeases(): Promise<FoundLease[]> {
+    return (await this.reading.all('readLeases')).map(leaseFrom)
   }
 
   async holdLease({ shardKey, name, holder }: Lease): Promise<number | undefined> {
     const row = await this.transaction.first('holdLease', shardKey, name, holder)
     return row === undefined ? undefined : Number(row[0])
+  }
+
+  renewLease({ shardKey, name, holder }: Lease, steps: number): void {
+    void this.transaction.write('renewLease', shardKey, name, holder, steps)
   }
 
   async removeLease(lease: Lease | FoundLease): Promise<boolean> {
@@ -176,15 +175,13 @@ export class PostgresRows extends TableRows implements Rows {
     void this.transaction.write('addHistoryLeftover', shardKey, id, base)
   }
 
-  async findLeftoverShards(): Promise<number[]> {
-    return (await this.reading.all('readLeftoverShardKeys')).map(([shardKey]) => Number(shardKey))
+  async findLeftovers(): Promise<Leftover[]> {
+    return (await this.reading.all('readLeftovers')).map(leftoverFrom)
   }
 
   async lockLeftover(shardKey: number): Promise<Leftover | undefined> {
     const row = await this.transaction.first('lockLeftover', shardKey)
-    if (row === undefined) return undefined
-    const [id, base, cursor, isHistory] = row as [number, number, Buffer, boolean]
-    return { owner: { name: undefined, shardKey, generationId: id, id }, isHistory, base, keyCursor: cursor.toString() }
+    return row && leftoverFrom(row)
   }
 
   moveCursor({ owner: { shardKey, generationId } }: Leftover, keyCursor: string): void {
@@ -279,4 +276,17 @@ export class PostgresRows extends TableRows implements Rows {
     const [bytes] = (await this.reading.first('readReamBytes', shardKey, generationId)) ?? []
     return Number(bytes ?? 0)
   }
+}
+
+function leaseFrom(row: SqlRow): FoundLease {
+  const [name, generationId, stagingId, base, holder, host, pid, startedAt, isDead] = row as [
+    ...[string, number, number, number, string, string, number, number],
+    boolean,
+  ]
+  return { name, shardKey: shardKeyOf(name), generationId, stagingId, base, holder, host, pid, startedAt, isDead }
+}
+
+function leftoverFrom(row: SqlRow): Leftover {
+  const [shardKey, id, base, cursor, isHistory] = row as [number, number, number, Buffer, boolean]
+  return { owner: { name: undefined, shardKey, generationId: id, id }, isHistory, base, keyCursor: cursor.toString() }
 }

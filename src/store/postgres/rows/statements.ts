@@ -5,7 +5,7 @@
  */
 
 import { QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
-import { FOLLOWING_COLUMNS, HEAD_COLUMNS, TOKEN_COLUMNS } from '../../stored-rows.ts'
+import { HEAD_COLUMNS } from '../../stored-rows.ts'
 import { deleteFound, lookUp, NOW_MS } from './table-statements.ts'
 
 export interface Statement {
@@ -46,6 +46,12 @@ const IN_TAIL = `t.shard_key = $1::bigint AND t.generation_id = h.generation_id 
 
 /** After the clock was set back, a time in the future says nothing. */
 const LEASE_IS_DEAD = "renewed_at NOT BETWEEN now() - interval '10 seconds' AND now() + interval '1 minute'"
+
+/** See `leaseFrom`. */
+const LEASE = `name, generation_id, staging, base, holder, host, pid, (extract(epoch FROM started_at) * 1000)::bigint, ${LEASE_IS_DEAD}`
+
+/** See `leftoverFrom`. */
+const LEFTOVER = 'shard_key, generation_id, base, key_cursor, history'
 
 /** Requests are remembered for a day. */
 const LOG_LIFETIME = "interval '24 hours'"
@@ -114,7 +120,7 @@ export const STATEMENTS = {
     SELECT (SELECT coalesce(sum(r.raw_length), 0) FROM @ream r WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id)::bigint
       + (SELECT coalesce(sum(octet_length(t.item)), 0) FROM @tail t WHERE t.shard_key = $1::bigint AND t.generation_id = h.generation_id)::bigint
     FROM @head h WHERE ${NAMED}`),
-  readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at FROM @head h ORDER BY h.name`),
+  readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at, h.shard_key FROM @head h ORDER BY h.name`),
   lockHead: hot(`SELECT ${HEAD}, ${BE_DURABLE} FROM @head h WHERE ${NAMED} FOR NO KEY UPDATE`),
   /** Until the transaction ends nobody can drop the collection; writing to it goes on. */
   holdHead: rare(`SELECT h.id, ${BE_DURABLE} FROM @head h WHERE ${NAMED} FOR KEY SHARE`),
@@ -261,16 +267,13 @@ export const STATEMENTS = {
     INSERT INTO @lease (shard_key, name, generation_id, staging, base, holder, host, pid)
     VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::text, $8::integer)
     ON CONFLICT (shard_key, name) DO NOTHING`),
-  readLease: hot(`
-    SELECT generation_id, staging, base, holder, host, pid, (extract(epoch FROM started_at) * 1000)::bigint, ${LEASE_IS_DEAD}
-    FROM @lease WHERE ${OF_NAME}`),
+  readLease: hot(`SELECT ${LEASE} FROM @lease WHERE ${OF_NAME}`),
+  readLeases: rare(`SELECT ${LEASE} FROM @lease`),
   /** Until the transaction ends nobody can take the lease over; renewing it goes on. */
   holdLease: rare(`SELECT steps FROM @lease WHERE ${OF_HOLDER} FOR KEY SHARE`),
-  countStep: rare(`UPDATE @lease SET steps = steps + 1 WHERE ${OF_HOLDER}`),
-  renewLease: rare(`UPDATE @lease SET renewed_at = now() WHERE ${OF_HOLDER}`),
+  renewLease: rare(`UPDATE @lease SET renewed_at = now(), steps = steps + $4::bigint WHERE ${OF_HOLDER}`),
   deleteLease: rare(`DELETE FROM @lease WHERE ${OF_HOLDER}`),
   deleteDeadLease: rare(`DELETE FROM @lease WHERE ${OF_HOLDER} AND ${LEASE_IS_DEAD}`),
-  readDeadLeases: rare(`SELECT name FROM @lease WHERE ${LEASE_IS_DEAD}`),
 
   // Loads
 
@@ -295,13 +298,13 @@ export const STATEMENTS = {
   addLeftover: rare(`
     INSERT INTO @leftover (shard_key, generation_id, base) VALUES ($1::bigint, $2::bigint, $3::bigint)
     ON CONFLICT (shard_key, generation_id) DO UPDATE SET base = least(leftover.base, excluded.base), key_cursor = ''`),
-  readLeftoverShardKeys: rare('SELECT DISTINCT shard_key FROM @leftover'),
+  readLeftovers: rare(`SELECT ${LEFTOVER} FROM @leftover`),
   addHistoryLeftover: rare(`
     INSERT INTO @leftover (shard_key, generation_id, base, history) VALUES ($1::bigint, $2::bigint, $3::bigint, true)
     ON CONFLICT (shard_key, generation_id) DO UPDATE SET base = least(leftover.base, excluded.base)`),
   /** History comes first: while there is some, writes to its collection wait. */
   lockLeftover: rare(`
-    SELECT generation_id, base, key_cursor, history FROM @leftover WHERE shard_key = $1::bigint
+    SELECT ${LEFTOVER} FROM @leftover WHERE shard_key = $1::bigint
     ORDER BY history DESC, generation_id LIMIT 1 FOR UPDATE`),
   readChangesOf: rare('SELECT changes FROM @head WHERE shard_key = $1::bigint AND id = $2::bigint'),
   deleteLeftover: rare(`DELETE FROM @leftover WHERE ${OWNED}`),
@@ -316,70 +319,11 @@ export const STATEMENTS = {
   sweepKeys: rare(`
     DELETE FROM @key WHERE ${OWNED} AND key > $3::bytea AND key <= $4::bytea AND position >= $5::bigint`),
 
-  // Tokens
-
-  readTokens: rare(`SELECT ${TOKEN_COLUMNS} FROM @token ORDER BY name`),
-  readToken: hot(`SELECT ${TOKEN_COLUMNS} FROM @token WHERE hash = $1::text`),
-  insertToken: rare(`
-    INSERT INTO @token (${TOKEN_COLUMNS})
-    VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT DO NOTHING`),
-  revokeToken: rare('UPDATE @token SET revoked_at = coalesce(revoked_at, $2::bigint) WHERE name = $1::text'),
-
-  // What is followed
-
-  readFollowings: rare(`SELECT name, ${FOLLOWING_COLUMNS} FROM @following ORDER BY name`),
-  putFollowing: rare(`
-    INSERT INTO @following (shard_key, name, ${FOLLOWING_COLUMNS})
-    VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint, $7::text)
-    ON CONFLICT (shard_key, name) DO UPDATE SET source = excluded.source, waiting = excluded.waiting, as_of = excluded.as_of,
-      seen_at = excluded.seen_at, holder = excluded.holder`),
-  deleteFollowing: rare(`DELETE FROM @following WHERE ${OF_NAME}`),
-
   // The check of all invariants
   countKeys: rare(`
     SELECT count(*) FILTER (WHERE position < $3::bigint), count(*) FILTER (WHERE position >= $3::bigint)
     FROM @key WHERE ${OWNED}`),
-  mayHaveUnseen: rare(`SELECT 1 FROM @lease WHERE ${OWNED} UNION ALL SELECT 1 FROM @leftover WHERE ${OWNED}`),
-  findVisibleLeftovers: rare(`
-    SELECT h.name FROM @head h JOIN @leftover l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id AND l.base < h.next
-    UNION ALL SELECT h.name FROM @head h JOIN @lease l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id AND l.base < h.next`),
-  findUnguarded: rare(`
-    SELECT h.name FROM @head h JOIN @leftover l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id WHERE NOT h.guarded
-    UNION ALL SELECT h.name FROM @head h JOIN @lease l ON l.shard_key = h.shard_key AND l.name = h.name WHERE NOT h.guarded`),
-  findStrayReams: rare(strays('ream')),
-  findStrayTails: rare(strays('tail')),
-  findStrayKeys: rare(strays('key')),
-  findStrayHoles: rare(strays('hole')),
-  findStrayStates: rare(strayHistory('state')),
-  findStrayChanges: rare(strayHistory('change')),
-  findStrayPast: rare(strayHistory('past')),
-  findStrayPastHoles: rare(strayHistory('past_hole')),
-  findStrayReplaced: rare(strayHistory('replaced')),
-  findStrayFollowings: rare(`
-    SELECT f.name FROM @following f
-    WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = f.shard_key AND h.name = f.name)`),
-  // EXCEPT, and no join: without statistics, as after a crash, a join compares each row of the one with all of the other.
   readDataChecksums: rare("SELECT current_setting('data_checksums')"),
 } as const
 
 export type StatementName = keyof typeof STATEMENTS
-
-/** Rows of a generation that neither a head nor a load nor a leftover accounts for. */
-function strays(table: string): string {
-  return `
-    SELECT '${table}', s.shard_key, s.generation_id, s.count
-    FROM (SELECT shard_key, generation_id, count(*) FROM @${table} GROUP BY shard_key, generation_id) s
-    WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = s.shard_key AND h.generation_id = s.generation_id)
-      AND NOT EXISTS (SELECT 1 FROM @lease l WHERE l.shard_key = s.shard_key AND s.generation_id IN (l.generation_id, l.staging))
-      AND NOT EXISTS (SELECT 1 FROM @leftover l WHERE l.shard_key = s.shard_key AND l.generation_id = s.generation_id)
-      AND NOT EXISTS (SELECT 1 FROM @replaced l WHERE l.shard_key = s.shard_key AND l.generation_id = s.generation_id)`
-}
-
-/** Rows of a history that belongs to no collection. */
-function strayHistory(table: string): string {
-  return `
-    SELECT '${table}', s.shard_key, s.collection_id, s.count
-    FROM (SELECT shard_key, collection_id, count(*) FROM @${table} GROUP BY shard_key, collection_id) s
-    WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = s.shard_key AND h.id = s.collection_id)
-      AND NOT EXISTS (SELECT 1 FROM @leftover l WHERE l.shard_key = s.shard_key AND l.generation_id = s.collection_id AND l.history)`
-}

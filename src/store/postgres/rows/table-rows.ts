@@ -3,7 +3,16 @@
 import { damagedCollection } from '../../collection-rules.ts'
 import type { HoleCount } from '../../positions.ts'
 import type { Answer, BasicRows, History, Numbers, Operations, PastItem, Range } from '../../rows.ts'
-import { CHANGE, type Column, type Owner, type Owners, type Row, type Table, type Value } from '../../tables.ts'
+import {
+  CHANGE,
+  type Column,
+  type LooseTable,
+  type Owner,
+  type Owners,
+  type Row,
+  type Table,
+  type Value,
+} from '../../tables.ts'
 import type { Reading, Row as SqlRow, Writing } from './sender.ts'
 import { inMessages, keyBytes } from './stored-ream.ts'
 import { type TableStatement, TableStatements } from './table-statements.ts'
@@ -58,6 +67,11 @@ export class TableRows implements BasicRows, Operations {
 
   async scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Promise<readonly Row[]> {
     const found = await this.#all(table, owner, TableStatements.of(table).scan(range), rangeValues(table, range))
+    return found.map((row) => readRow(table.columns, row))
+  }
+
+  async all(table: LooseTable): Promise<readonly Row[]> {
+    const found = await this.reading.all(TableStatements.of(table).all)
     return found.map((row) => readRow(table.columns, row))
   }
 
@@ -167,8 +181,9 @@ export class TableRows implements BasicRows, Operations {
 }
 
 function ownerValues<O extends Owner>({ owner: kind }: Table<O>, owner: Owners[O]): number[] {
-  const { shardKey, id, generationId } = owner as Partial<Owners['generation'] & Owners['collection']>
-  return [shardKey ?? 0, (kind === 'generation' ? generationId : id) ?? 0]
+  const { shardKey = 0, id = 0, generationId = 0 } = owner as Partial<Owners['generation'] & Owners['collection']>
+  if (kind === 'store') return []
+  return kind === 'shard' ? [shardKey] : [shardKey, kind === 'generation' ? generationId : id]
 }
 
 function rangeValues(table: Table, { at = [], from = [], to = [] }: Range): unknown[] {

@@ -29,6 +29,8 @@ const NARROW: Readonly<Record<string, string>> = {
 const OWNER_COLUMNS = {
   generation: ['shard_key', 'generation_id'],
   collection: ['shard_key', 'collection_id'],
+  shard: ['shard_key'],
+  store: [],
 } as const
 
 /**
@@ -55,10 +57,15 @@ export interface TableStatement {
 /** The statements of a table, each made once. */
 export class TableStatements {
   readonly #table: Table
+  readonly #owner: readonly string[]
+  /** The number of the first parameter behind the owner. */
+  readonly #first: number
   readonly #made = new Map<string, TableStatement>()
 
   constructor(table: Table) {
     this.#table = table
+    this.#owner = OWNER_COLUMNS[table.owner]
+    this.#first = this.#owner.length + 1
   }
 
   /** All that were needed so far. */
@@ -75,10 +82,10 @@ export class TableStatements {
     return statements
   }
 
-  /** $1 and $2 are the owner, then comes the key. */
+  /** The owner comes first, then the key. */
   get get(): TableStatement {
     const { name, key } = this.#table
-    const whole = key.map((column, at) => `t.${column.name} = ${parameter(at + 3, column)}`)
+    const whole = key.map((column, at) => `t.${column.name} = ${parameter(at + this.#first, column)}`)
     return this.#make(
       'get',
       () => `SELECT ${selected(this.#values)} FROM @${name} t WHERE ${this.#owned('t')} AND ${whole.join(' AND ')}`,
@@ -91,9 +98,20 @@ export class TableStatements {
     return this.#make(
       'find',
       () => `
-      SELECT u.number, r.* FROM unnest(${lists(key, 3)}) WITH ORDINALITY u (${names(key, 'k_')}, number)
+      SELECT u.number, r.* FROM unnest(${lists(key, this.#first)}) WITH ORDINALITY u (${names(key, 'k_')}, number)
       CROSS JOIN ${lookUp(selected(this.#values), `${name} t`, `${this.#owned('t')} AND ${matches(key)}`)} r`,
     )
+  }
+
+  get all(): TableStatement {
+    const { name, columns } = this.#table
+    return this.#make('all', () => `SELECT ${selected(columns)} FROM @${name} t`)
+  }
+
+  /** How many rows each owner has: a shard key, the other column, and the count. */
+  get owners(): TableStatement {
+    const owner = this.#owner.join(', ')
+    return this.#make('owners', () => `SELECT ${owner}, count(*) FROM @${this.#table.name} GROUP BY ${owner}`)
   }
 
   scan(range: Range): TableStatement {
@@ -107,7 +125,7 @@ export class TableStatements {
 
   /** Takes a list for each column. */
   get put(): TableStatement {
-    let next = 3
+    let next = this.#first
     return this.#make('put', () =>
       this.#insert(({ name, type }) => {
         return type === 'now' ? NOW_MS : `unnest($${next++}::${this.#typeOf(name, type)}[])`
@@ -117,7 +135,7 @@ export class TableStatements {
 
   /** Takes a value for each column. */
   get putOne(): TableStatement {
-    let next = 3
+    let next = this.#first
     return this.#make('putOne', () =>
       this.#insert((column) => (column.type === 'now' ? NOW_MS : parameter(next++, column))),
     )
@@ -128,7 +146,7 @@ export class TableStatements {
     return this.#make('remove', () =>
       deleteFound(
         name,
-        `SELECT r.place FROM unnest(${lists(key, 3)}) u (${names(key, 'k_')})
+        `SELECT r.place FROM unnest(${lists(key, this.#first)}) u (${names(key, 'k_')})
         CROSS JOIN ${lookUp('t.ctid AS place', `${name} t`, `${this.#owned('t')} AND ${matches(key)}`)} r`,
       ),
     )
@@ -154,22 +172,22 @@ export class TableStatements {
   }
 
   #owned(alias: string): string {
-    const [first, second] = OWNER_COLUMNS[this.#table.owner]
-    return `${alias}.${first} = $1::bigint AND ${alias}.${second} = $2::bigint`
+    return this.#owner.map((column, at) => `${alias}.${column} = $${at + 1}::bigint`).join(' AND ') || 'true'
   }
 
   #insert(valueIn: (column: Column) => string): string {
-    const { name, owner, columns, key } = this.#table
-    const owned = OWNER_COLUMNS[owner].join(', ')
+    const { name, columns, key } = this.#table
+    const owners = this.#owner.map((_, at) => `$${at + 1}::bigint`)
     const changed = columns.slice(key.length).map((column) => `${column.name} = excluded.${column.name}`)
     const onConflict = changed.length === 0 ? 'NOTHING' : `UPDATE SET ${changed.join(', ')}`
-    return `INSERT INTO @${name} (${owned}, ${names(columns)}) VALUES ($1::bigint, $2::bigint, ${columns.map(valueIn).join(', ')})
-      ON CONFLICT (${owned}, ${names(key)}) DO ${onConflict}`
+    const unique = [...this.#owner, names(key)].join(', ')
+    return `INSERT INTO @${name} (${[...this.#owner, names(columns)].join(', ')})
+      VALUES (${[...owners, ...columns.map(valueIn)].join(', ')}) ON CONFLICT (${unique}) DO ${onConflict}`
   }
 
   #conditions({ at = [], from = [], to = [] }: Range): string {
     const { key } = this.#table
-    let next = 3
+    let next = this.#first
     const conditions = [this.#owned('t')]
     for (const column of key.slice(0, at.length)) conditions.push(`t.${column.name} = ${parameter(next++, column)}`)
     for (const [values, sign] of [

@@ -6,6 +6,7 @@ import { StoreError } from '../../store-error.ts'
 import { PageReader } from '../read/page-reader.ts'
 import { SharedReads, SharedRun } from '../read/shared-reads.ts'
 import { readAllHeads, shardKeyOf, shownListedHead } from '../rows/head.ts'
+import { PostgresRows } from '../rows/postgres-rows.ts'
 import type { Rows } from '../rows/rows.ts'
 import { forgetAll } from '../write/forget.ts'
 import { sweepAll } from '../write/try-transaction.ts'
@@ -138,6 +139,7 @@ export class DatabaseNode {
   readonly writes: Connections
   readonly long: Connections
   readonly shared: SharedReads
+  readonly rows: PostgresRows
   readonly pages: PageReader
   readonly writer: Writer
 
@@ -147,7 +149,8 @@ export class DatabaseNode {
     this.writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
     this.long = new Connections(url, LONG)
     this.shared = new SharedReads(this.reads)
-    this.pages = new PageReader(this.reads, this.shared)
+    this.rows = new PostgresRows(this.shared)
+    this.pages = new PageReader(this.reads, this.rows)
     this.writer = new Writer(this.writes, options)
   }
 

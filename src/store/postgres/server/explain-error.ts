@@ -2,6 +2,7 @@
 
 import { DatabaseError } from 'pg'
 import { Overtaken, SweepNeeded } from '../../leases.ts'
+import { KeysTaken } from '../../load.ts'
 import { StoreError, type StoreErrorCode } from '../../store-error.ts'
 import type { StoreUrl } from './store-url.ts'
 
@@ -70,7 +71,7 @@ export async function explained<T>(work: Promise<T>, url: StoreUrl): Promise<T> 
 
 /** A mistake in this program, not an answer of the database. */
 function isOurs(error: Error): boolean {
-  return error instanceof TypeError || error instanceof RangeError || isRetry(error)
+  return [TypeError, RangeError, KeysTaken].some((type) => error instanceof type) || isRetry(error)
 }
 
 function explanationOf(error: Error): Explanation {

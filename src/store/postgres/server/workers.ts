@@ -82,7 +82,7 @@ export class Workers {
     const found = await this.#query(`
       SELECT r.success, r.result FROM (
         SELECT array_agg(n.nodename::text) AS names, array_agg(n.nodeport) AS ports, array_agg(format(
-          $q$SELECT coalesce(json_agg(json_build_array(${columns}, h.name, h.changed_at)), '[]') FROM %s h$q$,
+          $q$SELECT coalesce(json_agg(json_build_array(${columns}, h.name, h.changed_at, h.shard_key)), '[]') FROM %s h$q$,
           pg_catalog.shard_name('${head}'::regclass, s.shardid))) AS commands
         FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid)
         ${HOLDERS}

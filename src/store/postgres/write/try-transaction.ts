@@ -1,7 +1,7 @@
 /** Transactions that are tried again, and the sweep of what nobody can see. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { abandonLoad as abandon, FULL_STEP, SweepNeeded, sweepStep } from '../../leases.ts'
+import { abandonLoad as abandon, FULL_STEP, leftoverShards, SweepNeeded, sweepStep } from '../../leases.ts'
 import { runAsync, type Steps } from '../../rows.ts'
 import { StoreError } from '../../store-error.ts'
 import { shardKeyOf } from '../rows/head.ts'
@@ -12,9 +12,9 @@ import { Transaction } from '../server/transaction.ts'
 
 /** Removes everything that is left over, of all collections, in many small commits. */
 export async function sweepAll(connections: Connections): Promise<void> {
-  for (const name of await connections.lend((rows) => rows.tables.findDeadLeases()))
-    await abandonLoad(connections, name)
-  for (const shardKey of await connections.lend((rows) => rows.tables.findLeftoverShards()))
+  for (const { name, isDead } of await connections.lend((rows) => rows.tables.findLeases()))
+    if (isDead) await abandonLoad(connections, name)
+  for (const shardKey of await connections.lend((rows) => runAsync(leftoverShards(), rows.tables)))
     await sweepShard(connections, shardKey)
 }
 
@@ -24,9 +24,9 @@ export async function sweepName(connections: Connections, name: string): Promise
   await sweepShard(connections, shardKeyOf(name))
 }
 
-/** Ends a load without a commit: that of the holder, else one that died. */
-export function abandonLoad(connections: Connections, name: string, holder?: string): Promise<void> {
-  return commitSteps(connections, abandon(name, holder))
+/** Ends a load that died. */
+function abandonLoad(connections: Connections, name: string): Promise<void> {
+  return commitSteps(connections, abandon(name))
 }
 
 async function sweepShard(connections: Connections, shardKey: number): Promise<void> {

@@ -31,9 +31,10 @@ const COLUMNS =
 const INSERT = `INSERT INTO lease (${COLUMNS}) VALUES (${FIELDS.map(() => '?')}) ON CONFLICT DO NOTHING`
 const ALL = `SELECT ${COLUMNS} FROM lease`
 const BY_NAME = `${ALL} WHERE name = ?`
-const RENEW = 'UPDATE lease SET renewed_at = ?, renewed_tick = ?, steps = steps + ? WHERE name = ? AND holder = ?'
-const STEPS = 'SELECT steps FROM lease WHERE name = ? AND holder = ?'
-const DELETE = 'DELETE FROM lease WHERE name = ? AND holder = ?'
+const OF_HOLDER = 'WHERE name = ? AND holder = ?'
+const RENEW = `UPDATE lease SET renewed_at = ?, renewed_tick = ?, steps = steps + ? ${OF_HOLDER}`
+const STEPS = `SELECT steps FROM lease ${OF_HOLDER}`
+const DELETE = `DELETE FROM lease ${OF_HOLDER}`
 
 export function takeLease(rows: Statements, { name, shardKey, generationId, base, holder }: Lease): boolean {
   const now = Date.now()
@@ -45,21 +46,24 @@ export function takeLease(rows: Statements, { name, shardKey, generationId, base
 
 export function findLease(rows: Statements, name: string): FoundLease | undefined {
   const row = rows.get(BY_NAME, name)
-  if (row === undefined) return undefined
-  const lease = leaseOf(row)
-  const { id, generation, base, holder, host, pid, startedAt } = lease
+  return row && foundLease(row)
+}
+
+export function findLeases(rows: Statements): FoundLease[] {
+  return rows.all(ALL).map(foundLease)
+}
+
+function foundLease(row: Row): FoundLease {
+  // One field a column, in their order.
+  const fields = Object.fromEntries(FIELDS.map((field, index) => [field, row[index]]))
+  const lease = fields as unknown as StoredLease
+  const { name, id, generation, base, holder, host, pid, startedAt } = lease
   const place = { shardKey: id, generationId: generation, stagingId: stagingIdOf(generation) }
   return { name, ...place, base, holder, host, pid, startedAt, isDead: isDead(lease) }
 }
 
-export function findDeadLeases(rows: Statements): string[] {
-  const leases = rows.all(ALL).map(leaseOf)
-  return leases.filter(isDead).map(({ name }) => name)
-}
-
-/** Renews a lease, and counts steps of its load. Returns false if another writer took it over. */
-export function renewLease(rows: Statements, { name, holder }: Lease, steps: number): boolean {
-  return rows.run(RENEW, Date.now(), tickMs(), steps, name, holder) > 0
+export function renewLease(rows: Statements, { name, holder }: Lease, steps: number): void {
+  rows.run(RENEW, Date.now(), tickMs(), steps, name, holder)
 }
 
 export function holdLease(rows: Statements, { name, holder }: Lease): number | undefined {
@@ -68,11 +72,6 @@ export function holdLease(rows: Statements, { name, holder }: Lease): number | u
 
 export function removeLease(rows: Statements, { name, holder }: Lease): boolean {
   return rows.run(DELETE, name, holder) === 1
-}
-
-/** One field a column, in their order. */
-function leaseOf(row: Row): StoredLease {
-  return Object.fromEntries(FIELDS.map((field, index) => [field, row[index]])) as unknown as StoredLease
 }
 
 /**

@@ -3,13 +3,12 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { freeOwnMemory } from '../../../items/item-run.ts'
 import { damagedCollection } from '../../collection-rules.ts'
-import { type Extent, SyncRows, storedHead } from '../../default-operations.ts'
+import { SyncRows, storedHead } from '../../default-operations.ts'
 import { countGone, REAM_SIZE, tailStart } from '../../positions.ts'
 import { ReadCache } from '../../read-cache.ts'
 import type {
   BlockRange,
   FoundItem,
-  FoundLease,
   FoundParts,
   Generation,
   Lease,
@@ -20,17 +19,29 @@ import type {
   WantedParts,
 } from '../../rows.ts'
 import { reamFrom } from '../../stored-items.ts'
-import { HOLE, type Owner, type Owners, REAM, type Row, type StoredHead, type Table } from '../../tables.ts'
-import { deleteFollowing } from '../following.ts'
+import {
+  HOLE,
+  type LooseTable,
+  type Owner,
+  type Owners,
+  REAM,
+  type Row,
+  type StoredHead,
+  type Table,
+  TOKEN,
+} from '../../tables.ts'
 import { inCollection, isDamage } from './explain-error.ts'
 import { deleteHead, HEAD, HEAD_WIDTH, headOf, insertHead, putHead, readHead } from './head.ts'
-import { claimKey } from './keys.ts'
-import { findDeadLeases, findLease, holdLease, removeLease, takeLease } from './lease-rows.ts'
+import { addKey, insertKeys } from './keys.ts'
+import { findLease, findLeases, holdLease, removeLease, renewLease, takeLease } from './lease-rows.ts'
 import { findExtent, findLastKey, findLeftovers, putLeftover, removeLeftover, sweepKeys } from './leftover-rows.ts'
 import { findRequests, putRequests } from './request-rows.ts'
-import { checkAbsence, checkSum, withSum } from './row-sum.ts'
+import { changeRowCount, checkAbsence, checkRowCount, checkSum, withSum } from './row-sum.ts'
 import type { Row as SqlRow, Statements } from './statements.ts'
 import { statementsOf } from './table-statements.ts'
+
+/** How many rows these have is known: nothing else would tell that one is lost. */
+const COUNTED: ReadonlySet<Table> = new Set([TOKEN])
 
 const HEAD_AND_REAM = `
   SELECT ${HEAD.select(1, 'h')}, ${statementsOf(REAM).summed.select(2, 'r')} FROM head h
@@ -56,7 +67,11 @@ export class SqliteRows extends SyncRows {
       checkSum(this.sql, made.summed.start(...owned), owner.name, found)
       return made.rowOf(found, key)
     }
-    if (isProven) checkAbsence(this.sql, made.summed, owner.name, owned)
+    if (!isProven) return undefined
+    // In one snapshot with the proof.
+    if (!this.sql.isInTransaction) return this.sql.inSnapshot(() => this.get(table, owner, key, true))
+    checkAbsence(this.sql, made.summed, owner.name, owned)
+    if (COUNTED.has(table)) checkRowCount(this.sql, made.summed)
     return undefined
   }
 
@@ -86,6 +101,8 @@ export class SqliteRows extends SyncRows {
     const made = statementsOf(table)
     const start = made.summed.start(...ownerValues(table, owner))
     for (const row of rows) {
+      const isNew = COUNTED.has(table) && this.get(table, owner, row.slice(0, made.keyWidth)) === undefined
+      if (isNew) changeRowCount(this.sql, made.summed, 1)
       this.sql.run(made.put, ...withSum(start, ...made.storedRow(row)))
       const bytes = row[made.deflated]
       if (ArrayBuffer.isView(bytes)) freeOwnMemory(bytes)
@@ -103,6 +120,14 @@ export class SqliteRows extends SyncRows {
     if (range.limit === undefined) return this.sql.run(made.removeRange(range), ...owned, ...valuesOf(range))
     const values = [...owned, ...valuesOf(range)]
     return this.sql.run(made.removeRange(range), ...values, range.limit)
+  }
+
+  all(table: LooseTable): Row[] {
+    const made = statementsOf(table)
+    const found = this.sql.all(made.all)
+    for (const row of found) checkSum(this.sql, made.summed.start(), undefined, row)
+    if (COUNTED.has(table)) checkRowCount(this.sql, made.summed, found.length)
+    return found.map((row) => made.rowOf(row, []))
   }
 
   override reportDamage(collection: string | undefined, message: string): void {
@@ -170,41 +195,18 @@ export class SqliteRows extends SyncRows {
     deleteHead(this.sql, head)
   }
 
-  takeLease(lease: Lease): boolean {
-    return takeLease(this.sql, lease)
-  }
-
-  findLease(name: string): FoundLease | undefined {
-    return findLease(this.sql, name)
-  }
-
-  findDeadLeases(): string[] {
-    return findDeadLeases(this.sql)
-  }
-
-  holdLease(lease: Lease): number | undefined {
-    return holdLease(this.sql, lease)
-  }
-
-  removeLease(lease: Lease): boolean {
-    return removeLease(this.sql, lease)
-  }
-
-  findLeftovers(id?: number): Leftover[] {
-    return findLeftovers(this.sql, id)
-  }
-
-  putLeftover(leftover: Leftover): void {
-    putLeftover(this.sql, leftover)
-  }
-
-  removeLeftover(leftover: Leftover): void {
-    removeLeftover(this.sql, leftover)
-  }
-
-  findExtent(id: number): Extent | undefined {
-    return findExtent(this.sql, id)
-  }
+  takeLease = (lease: Lease) => takeLease(this.sql, lease)
+  findLease = (name: string) => findLease(this.sql, name)
+  findLeases = () => findLeases(this.sql)
+  holdLease = (lease: Lease) => holdLease(this.sql, lease)
+  renewLease = (lease: Lease, steps: number) => renewLease(this.sql, lease, steps)
+  removeLease = (lease: Lease) => removeLease(this.sql, lease)
+  findLeftovers = (id?: number) => findLeftovers(this.sql, id)
+  putLeftover = (leftover: Leftover) => putLeftover(this.sql, leftover)
+  removeLeftover = (leftover: Leftover) => removeLeftover(this.sql, leftover)
+  findExtent = (id: number) => findExtent(this.sql, id)
+  findRequests = (_name: string, places: readonly RequestPlace[]) => findRequests(this.sql, places)
+  putRequests = (_name: string, requests: readonly RememberedRequest[]) => putRequests(this.sql, requests)
 
   override findLastKey(place: Generation, after: string, limit: number): string | undefined {
     return findLastKey(this.sql, place, after, limit)
@@ -214,22 +216,14 @@ export class SqliteRows extends SyncRows {
     sweepKeys(this.sql, place, after, last, base)
   }
 
-  findRequests(_name: string, places: readonly RequestPlace[]): RememberedRequest[] {
-    return findRequests(this.sql, places)
-  }
-
-  putRequests(_name: string, requests: readonly RememberedRequest[]): void {
-    putRequests(this.sql, requests)
-  }
-
-  removeFollowing({ name }: StoredHead): void {
-    deleteFollowing(this.sql, name)
-  }
-
   override addKeys(place: Generation, keys: ReadonlyMap<string, number>): void {
     for (const [key, position] of keys)
-      if (claimKey(this.sql, place, key, position) !== position)
+      if (!addKey(this.sql, place, key, position))
         throw damagedCollection(place.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
+  }
+
+  override insertKeys(lease: Lease, keys: readonly string[], first: number): void {
+    insertKeys(this.sql, lease, keys, first)
   }
 
   /** A lost item would otherwise count as deleted. */
@@ -247,9 +241,9 @@ export class SqliteRows extends SyncRows {
 }
 
 function ownerValues<O extends Owner>({ owner: kind }: Table<O>, owner: Owners[O]): number[] {
-  if (kind === 'collection') return [(owner as Owners['collection']).id]
-  const { shardKey, generationId } = owner as Owners['generation']
-  return [shardKey, generationId]
+  const { shardKey = 0, id = 0, generationId = 0 } = owner as Partial<Owners['generation'] & Owners['collection']>
+  if (kind === 'generation') return [shardKey, generationId]
+  return kind === 'collection' ? [id] : []
 }
 
 /** SQLite's word for it. */

@@ -9,6 +9,8 @@ import type { Row as SqlRow } from './statements.ts'
 const OWNER_COLUMNS: { readonly [O in Owner]: readonly string[] } = {
   generation: ['collection_id', 'generation'],
   collection: ['collection_id'],
+  shard: [],
+  store: [],
 }
 
 const known = new Map<Table, TableStatements>()
@@ -29,6 +31,7 @@ export class TableStatements {
   /** The column of the deflated bytes, or -1. */
   readonly deflated: number
   readonly get: string
+  readonly all: string
   readonly put: string
   readonly remove: string
   readonly #owner: readonly string[]
@@ -53,6 +56,7 @@ export class TableStatements {
     )
     const whole = [...this.#owner, ...this.#key].map((column) => `${column} = ?`).join(' AND ')
     this.get = `SELECT ${this.summed.select(ownerWidth + key.length)} FROM ${name} WHERE ${whole}`
+    this.all = `SELECT ${this.summed.select(0)} FROM ${name}`
     this.put = this.summed.put()
     this.remove = `DELETE FROM ${name} WHERE ${whole}`
   }

@@ -4,8 +4,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { type ChangeCall, changeOf, memoryOf } from '../../changes.ts'
 import { DeflatePool } from '../../deflate-pool.ts'
-import { SweepNeeded } from '../../leases.ts'
+import { FULL_STEP, SweepNeeded, type SweepSize } from '../../leases.ts'
 import { runAsync, runSync } from '../../rows.ts'
+import { type StepName, stepOf } from '../../steps.ts'
 import { StoreError } from '../../store-error.ts'
 import { type Numbered, serveOwners, type ThreadMessage } from '../../thread.ts'
 import { applyCall, beginDraft, type OpenDraft, readForCalls, writeDraft } from '../../write-draft.ts'
@@ -13,17 +14,8 @@ import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } f
 import { explainError, isFull, isLocked, isOfOneCall } from '../rows/explain-error.ts'
 import { SqliteRows } from '../rows/sqlite-rows.ts'
 import { Statements } from '../rows/statements.ts'
-import { Steps } from './steps.ts'
 import { WriteSpace } from './write-space.ts'
-import {
-  type NamedChange,
-  type Outcome,
-  packError,
-  type StepCall,
-  type StepName,
-  type WriterCall,
-  type WriterData,
-} from './writer.ts'
+import { type NamedChange, type Outcome, packError, type StepCall, type WriterCall, type WriterData } from './writer.ts'
 
 /** What one commit takes, at most: whoever came first waits for the last, and other processes wait for all of them. */
 const CALLS_A_COMMIT = 64
@@ -45,6 +37,9 @@ const FREEING: ReadonlySet<ChangeCall[0] | StepName> = new Set([
   ...(['forget', 'drop', 'setRetention', 'setPrivate', 'detach'] as const),
   ...(['forgetOld', 'sweep', 'abandonLoad', 'renewLoad', 'revokeToken', 'noteFollowing'] as const),
 ])
+
+/** What a step removes where the disk has little room for the log. Each row may be on a page of its own, and a change on several. */
+const SMALL_STEP: SweepSize = { states: 50, changes: 20, reams: 50, rows: 1_000 }
 
 /** How often a call that frees space is tried on a full disk: another process may take the space that was just freed. */
 const MAX_TRIES = 5
@@ -165,7 +160,6 @@ class Transactions {
   readonly #database: DatabaseSync
   readonly #rows: SqliteRows
   readonly #sql: Statements
-  readonly #steps: Steps
   readonly #pool: DeflatePool
   readonly #space: WriteSpace
   /** What the changes of this transaction come to, by the name of the collection. */
@@ -180,7 +174,6 @@ class Transactions {
     this.#rows = new SqliteRows(this.#sql)
     this.#pool = new DeflatePool(plan)
     this.#sql.run('PRAGMA wal_autocheckpoint = 0')
-    this.#steps = new Steps(this.#rows, this.#pool)
     this.#space = new WriteSpace(this.#sql, place.path, plan)
   }
 
@@ -189,9 +182,7 @@ class Transactions {
     // What goes into a file that has lost its name is lost with the last process that has it open.
     checkSameFile(this.#place)
     this.#space.measure()
-    this.#steps.isSmall = this.#space.isTight
     this.#begin()
-    const restorePositions = this.#steps.savePositions()
     try {
       const outcomes: Numbered<Outcome>[] = []
       let isOrdinary = false
@@ -206,7 +197,6 @@ class Transactions {
     } catch (error) {
       if (isFull(error)) this.#space.noteFull()
       this.#drafts.clear()
-      restorePositions()
       if (this.#sql.isInTransaction) this.#sql.run('ROLLBACK')
       throw error
     }
@@ -245,7 +235,8 @@ class Transactions {
   /** True while there is more to remove; what fails is left to a later time. */
   async tidy(): Promise<boolean> {
     try {
-      if (this.#rows.findLeftoverShards().length === 0 && this.#rows.findDeadLeases().length === 0) return false
+      const isTidy = this.#rows.findLeftovers().length === 0 && !this.#rows.findLeases().some(({ isDead }) => isDead)
+      if (isTidy) return false
       const [, outcome] = (await this.commitAlone([0, { operation: 'sweep', parameters: [] }])) ?? []
       return outcome !== undefined && 'value' in outcome && outcome.value === true
     } catch {
@@ -302,9 +293,8 @@ class Transactions {
     await this.#writeDrafts()
     this.#sql.run('SAVEPOINT step')
     try {
-      // The sender is typed (writer.ts): these are the parameters of this step.
-      const step = this.#steps[operation] as (...parameters: readonly unknown[]) => unknown
-      const value = await step.apply(this.#steps, [...parameters])
+      const context = { pool: this.#pool, size: this.#space.isTight ? SMALL_STEP : FULL_STEP }
+      const value = await runAsync(stepOf(operation, context, parameters), this.#rows)
       this.#sql.run('RELEASE step')
       return { value }
     } catch (error) {

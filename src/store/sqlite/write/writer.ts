@@ -4,12 +4,13 @@ import type { MemoryPlan } from '../../../memory/memory-plan.ts'
 import type { StoreActivity } from '../../activity.ts'
 import { type ChangeCall, memoryOf } from '../../changes.ts'
 import { SweepNeeded } from '../../leases.ts'
+import { KeysTaken } from '../../load.ts'
+import type { CommitStep, StepName } from '../../steps.ts'
 import type { Once } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
 import { isFull } from '../rows/explain-error.ts'
-import type { Steps } from './steps.ts'
 
 /** What the writer thread is started with. */
 export interface WriterData {
@@ -31,12 +32,7 @@ export class Writer {
     this.#activity = activity
   }
 
-  step<Name extends StepName>(
-    operation: Name,
-    ...parameters: Parameters<Steps[Name]>
-  ): Promise<Awaited<ReturnType<Steps[Name]>>> {
-    return this.ask({ operation, parameters })
-  }
+  step: CommitStep = (operation, ...parameters) => this.ask({ operation, parameters })
 
   async ask<T>(call: WriterCall): Promise<T> {
     for (;;) {
@@ -79,8 +75,6 @@ export class Writer {
   }
 }
 
-export type StepName = Exclude<keyof Steps, 'savePositions' | 'isSmall'>
-
 /** A change of one collection; with `once`, only the first time. */
 export interface NamedChange {
   readonly name: string
@@ -121,6 +115,7 @@ export function packError(error: unknown): Failure {
 export function unpackError(failure: Failure): Error {
   const { name, message, code, collection, index, key, earlier } = failure
   if (name === 'SweepNeeded') return new SweepNeeded()
+  if (name === 'KeysTaken') return new KeysTaken(message)
   if (index !== undefined && key !== undefined) return new ItemConflict(index, key, earlier)
   if (code !== undefined) return new StoreError(code, message, { collection })
   const error = new Error(message)
