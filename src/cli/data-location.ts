@@ -1,6 +1,6 @@
 /** Where a store or a table is: a file or a database, with a label that never shows the password. */
 
-import { isMysqlUrl, isPostgresUrl, readDatabaseLabel } from '../store/postgres/server/database-label.ts'
+import { isMysqlUrl, isPostgresUrl, readDatabaseLabel } from '../postgres/database-label.ts'
 import { shellWord } from './shell-word.ts'
 
 export class DataLocation {

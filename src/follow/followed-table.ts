@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { joinKey } from '../contract/key.ts'
-import { stateOf } from '../store/postgres/server/explain-error.ts'
+import { stateOf } from '../postgres/postgres-error.ts'
 import { explainPostgresError } from '../tables/postgres-errors.ts'
 import { jsonValue, rowAsJson } from '../tables/postgres-json.ts'
 import type { Relation } from '../tables/postgres-relation.ts'

@@ -1,7 +1,7 @@
 /** Who follows a table: the rows of its followers, and the lock that each one holds while it runs. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stateOf } from '../store/postgres/server/explain-error.ts'
+import { stateOf } from '../postgres/postgres-error.ts'
 import type { PostgresSession } from '../tables/postgres-session.ts'
 import { Names, OF_TABLE } from './installation.ts'
 

@@ -1,7 +1,7 @@
 /** Runs statements that need locks on a table, without ever keeping those who use the table waiting for long. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { stateOf } from '../store/postgres/server/explain-error.ts'
+import { stateOf } from '../postgres/postgres-error.ts'
 import type { PostgresSession } from '../tables/postgres-session.ts'
 
 /** Whoever waits for a lock keeps others waiting behind: so it waits shortly, and tries again later. */

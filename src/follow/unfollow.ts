@@ -1,6 +1,6 @@
 /** Removes from a database what the followers of a table have installed there. */
 
-import { stateOf } from '../store/postgres/server/explain-error.ts'
+import { stateOf } from '../postgres/postgres-error.ts'
 import { explainPostgresError } from '../tables/postgres-errors.ts'
 import { findRelation } from '../tables/postgres-relation.ts'
 import { PostgresSession } from '../tables/postgres-session.ts'

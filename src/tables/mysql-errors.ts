@@ -1,6 +1,6 @@
 /** What MySQL, MariaDB, their driver and the network report, as errors that say what to do. */
 
-import { messageOf } from '../store/postgres/server/explain-error.ts'
+import { messageOf } from '../postgres/postgres-error.ts'
 import {
   checkColumns,
   nameOf,

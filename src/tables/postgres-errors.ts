@@ -1,6 +1,6 @@
 /** What PostgreSQL and its driver say about a table or a query, as errors that say what to do. Never with a password. */
 
-import { isConnectionLost, messageOf, stateOf } from '../store/postgres/server/explain-error.ts'
+import { isConnectionLost, messageOf, stateOf } from '../postgres/postgres-error.ts'
 import { nameOf, type RowsChoice, semicolonAdvice, TableError, type TableErrorKind, thereAre } from './table.ts'
 
 /** `columns` as far as they are known. */

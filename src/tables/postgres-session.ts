@@ -2,8 +2,10 @@
 
 import { Client, type QueryArrayConfig, type QueryArrayResult } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { readPostgresUrl } from '../store/postgres/server/postgres-url.ts'
+import { PostgresUrlError } from '../postgres/postgres-error.ts'
+import { type PostgresUrl, readPostgresUrl } from '../postgres/postgres-url.ts'
 import { MONEY_DIGITS } from './postgres-json.ts'
+import { TableError } from './table.ts'
 
 const CONNECT_MS = 10_000
 const KEEP_ALIVE_MS = 10_000
@@ -28,6 +30,14 @@ const SET_LOCAL = Object.entries(SETTINGS).map(([name, value]) => `SET LOCAL ${n
 const QUOTE = 1
 const COPY_FORMAT = `(FORMAT csv, DELIMITER E'\\x02', QUOTE E'\\x01', ESCAPE E'\\x01', ENCODING 'UTF8')`
 
+function readUrl(url: string): PostgresUrl {
+  try {
+    return readPostgresUrl(url, 'the source')
+  } catch (error) {
+    throw error instanceof PostgresUrlError ? new TableError('usage', error.message, { cause: error }) : error
+  }
+}
+
 export class PostgresSession {
   /** What messages call the database: never with the password. */
   readonly label: string
@@ -36,7 +46,7 @@ export class PostgresSession {
 
   /** When `signal` is aborted, everything fails. */
   constructor(url: string, signal: AbortSignal) {
-    const { label, connection } = readPostgresUrl(url, 'the source')
+    const { label, connection } = readUrl(url)
     this.label = label
     this.#signal = signal
     this.#client = new Client({

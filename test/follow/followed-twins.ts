@@ -11,7 +11,7 @@ import { type FollowEvent, Follower, type FollowOptions } from '../../src/follow
 import { Names } from '../../src/follow/installation.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { DEFAULT_ITEM_BYTES } from '../../src/items/item-scanner.ts'
-import { stateOf } from '../../src/store/postgres/server/explain-error.ts'
+import { stateOf } from '../../src/postgres/postgres-error.ts'
 import type { Store } from '../../src/store/store.ts'
 import { PostgresSession } from '../../src/tables/postgres-session.ts'
 import { linesIn } from '../cli/items.ts'

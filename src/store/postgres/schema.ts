@@ -1,11 +1,11 @@
 /** Makes the tables of a new store, safely when several processes start at once; refuses what is not a store of this format. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stateOf } from '../../postgres/postgres-error.ts'
 import { readProgramText } from '../../program-files/program-files.ts'
 import { checkFormat, FORMAT_VERSION, missingStore, StoreError } from '../store-error.ts'
 import type { Rows } from './rows/rows.ts'
 import type { Connections } from './server/connection.ts'
-import { stateOf } from './server/explain-error.ts'
 import type { StoreUrl } from './server/store-url.ts'
 
 const OLDEST_SERVER = 15

@@ -3,9 +3,10 @@
  * connection. Where one comes at a time, each has a connection of its own.
  */
 
+import { stateOf } from '../../../postgres/postgres-error.ts'
 import type { Reading, Row, Statement } from '../rows/sender.ts'
 import type { Connections } from '../server/connection.ts'
-import { isRefused, stateOf, TOOK_TOO_LONG } from '../server/explain-error.ts'
+import { isRefused, TOOK_TOO_LONG } from '../server/explain-error.ts'
 
 /** On one connection, at most: the last one waits for all before it. */
 const MAX_TOGETHER = 8

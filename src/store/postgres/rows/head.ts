@@ -1,6 +1,7 @@
 /** The head of a collection as PostgreSQL's rows hold it. */
 
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { ListedHead } from '../../store.ts'
 import { HEAD_COLUMNS, headFrom, originText } from '../../stored-rows.ts'
 import { publicHead, type StoredHead } from '../../tables.ts'
@@ -10,16 +11,14 @@ import { HEAD_WIDTH } from './statements.ts'
 /** Bytes of a shard key: an integer that JavaScript keeps exactly. */
 const SHARD_KEY_BYTES = 6
 
-/** Places that are remembered, at most: every statement needs one, and a hash takes longer than the rest of it. */
-const MAX_SHARD_KEYS = 10_000
-const shardKeys = new Map<string, number>()
+/** Every statement needs one, and a hash takes longer than the rest of it. */
+const shardKeys = new LRUCache<string, number>({ max: 10_000 })
 
 /** The shard key of a name: on Citus it picks the shard. Names that share one do no harm. */
 export function shardKeyOf(name: string): number {
   const known = shardKeys.get(name)
   if (known !== undefined) return known
   const shardKey = hash('sha256', name, 'buffer').readUIntBE(0, SHARD_KEY_BYTES)
-  if (shardKeys.size === MAX_SHARD_KEYS) shardKeys.clear()
   shardKeys.set(name, shardKey)
   return shardKey
 }

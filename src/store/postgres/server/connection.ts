@@ -2,16 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
+import { isConnectionLost, isConnectTimeout, stateOf } from '../../../postgres/postgres-error.ts'
 import { StoreError } from '../../store-error.ts'
 import { Rows, type RowsOptions, StatementTexts } from '../rows/rows.ts'
-import {
-  isConnectionLost,
-  isConnectTimeout,
-  isNodeAway,
-  isRecoveryConflict,
-  isRetry,
-  stateOf,
-} from './explain-error.ts'
+import { isNodeAway, isRecoveryConflict, isRetry } from './explain-error.ts'
 import type { StoreUrl } from './store-url.ts'
 import { PLANNER_SETTINGS } from './transaction.ts'
 

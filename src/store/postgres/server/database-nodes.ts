@@ -1,6 +1,7 @@
 /** The servers that hold a store: the one, or on Citus its workers, each with connections of its own. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stateOf } from '../../../postgres/postgres-error.ts'
 import type { ListedHead } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import { PageReader } from '../read/page-reader.ts'
@@ -12,7 +13,6 @@ import { forgetAll } from '../write/forget.ts'
 import { sweepAll } from '../write/try-transaction.ts'
 import { Writer, type WriterOptions } from '../write/writer.ts'
 import { Connections, TOO_MANY_CONNECTIONS } from './connection.ts'
-import { stateOf } from './explain-error.ts'
 import { ReamVacuum } from './ream-vacuum.ts'
 import type { StoreUrl } from './store-url.ts'
 import { Workers } from './workers.ts'

@@ -1,6 +1,7 @@
 /** What PostgreSQL, its driver and the network report, as errors that say what to do. Never with a password. */
 
 import { DatabaseError } from 'pg'
+import { isConnectionLost, isConnectTimeout, messageOf, stateOf } from '../../../postgres/postgres-error.ts'
 import { Overtaken, SweepNeeded } from '../../leases.ts'
 import { KeysTaken } from '../../load.ts'
 import { StoreError, type StoreErrorCode } from '../../store-error.ts'
@@ -99,14 +100,6 @@ function explainDriver(error: Error): Explanation {
   return ['unavailable', 'Check that the server is running and can be reached, then try again.']
 }
 
-/** An error of several addresses has no message of its own, and that of a missing password speaks of something else. */
-export function messageOf(error: Error): string {
-  if (/^SASL: .*password/.test(error.message)) return 'The server requires a password, and none was given'
-  if (error instanceof AggregateError && error.message === '')
-    return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ')
-  return error.message
-}
-
 function unknownOutcome({ label }: StoreUrl): string {
   return `The store ${label} gave no definite answer while a write was committed: it may or may not have been done. Check before you send it again, or send it with an idempotency key.`
 }
@@ -118,12 +111,6 @@ function missingGrants(error: Error, { label, schema, connection }: StoreUrl): s
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
   ]
   return `The store ${label}: ${error.message}. Its owner can allow it: ${grants.join('; ')};`
-}
-
-/** The SQLSTATE of an error that the server reported. */
-export function stateOf(error: unknown): string | undefined {
-  const isReported = error instanceof Error && 'code' in error && 'severity' in error
-  return isReported && typeof error.code === 'string' ? error.code : undefined
 }
 
 /**
@@ -148,15 +135,6 @@ export function isNodeAway(error: unknown): boolean {
   return /^08(?!P01)/.test(stateOf(error) ?? '')
 }
 
-/** Whether the connection broke, so that the same may work on another one. */
-export function isConnectionLost(error: unknown): boolean {
-  const state = stateOf(error)
-  if (state !== undefined) return /^(08P01|57P0[1235])/.test(state)
-  // Whoever waited for a new one has waited long enough.
-  if (!(error instanceof Error) || isConnectTimeout(error)) return false
-  return LOST.test(error.message) || ('code' in error && LOST_CODES.includes(String(error.code)))
-}
-
 /**
  * Whether a standby cancelled a read. It reports a serialization failure or a deadlock, as for two writers who wait for each other, but
  * from the function that handles signals. Citus reports a deadlock of several workers from there too, without a detail.
@@ -169,11 +147,6 @@ export function isRecoveryConflict(error: unknown): boolean {
     /^Process/.test(error.routine ?? '') &&
     error.detail !== undefined
   )
-}
-
-/** Whether a new connection was not there in time. */
-export function isConnectTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Connection terminated due to connection timeout'
 }
 
 /** Whether a transaction that failed so is certainly undone, and may well succeed the next time. */
@@ -198,9 +171,6 @@ const SESSION_ENDED = /^(08|28|3D|53300|57P)/
 
 /** Two of the same key at once, a serialization failure, a deadlock. */
 const CROSSED: readonly string[] = ['23505', '40001', '40P01']
-
-const LOST = /^Connection terminated|not queryable/
-const LOST_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
 
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'

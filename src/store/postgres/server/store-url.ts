@@ -1,7 +1,8 @@
 /** The URL of a store in PostgreSQL: what stands in it for us, and what for the driver. */
 
+import { PostgresUrlError } from '../../../postgres/postgres-error.ts'
+import { type PostgresUrl, readPostgresUrl } from '../../../postgres/postgres-url.ts'
 import { StoreError } from '../../store-error.ts'
-import { type PostgresUrl, readPostgresUrl } from './postgres-url.ts'
 
 /** When statements are prepared: 'auto' on connections that lead straight to a server. */
 export type Preparing = 'auto' | 'always' | 'never'
@@ -14,11 +15,19 @@ export interface StoreUrl extends PostgresUrl {
 const DEFAULT_SCHEMA = 'reams'
 
 export function readStoreUrl(url: string): StoreUrl {
-  const { label, connection, own } = readPostgresUrl(url, 'the store', ['schema', 'prepare'])
+  const { label, connection, own } = readUrl(url)
   const schema = own.get('schema') ?? DEFAULT_SCHEMA
   const preparing = readPreparing(own.get('prepare'))
   checkSchemaName(schema)
   return { label, connection, schema, preparing }
+}
+
+function readUrl(url: string) {
+  try {
+    return readPostgresUrl(url, 'the store', ['schema', 'prepare'])
+  } catch (error) {
+    throw error instanceof PostgresUrlError ? new StoreError('not-a-store', error.message, { cause: error }) : error
+  }
 }
 
 function readPreparing(value: string | undefined): Preparing {

@@ -1,9 +1,10 @@
 /** One transaction on a connection where statements are sent without waiting, and what became of it. */
 
+import { stateOf } from '../../../postgres/postgres-error.ts'
 import { PostgresRows } from '../rows/postgres-rows.ts'
 import type { Rows } from '../rows/rows.ts'
 import type { Result, Row, Statement } from '../rows/sender.ts'
-import { isCommitUndone, isRefused, OutcomeUnknown, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
+import { isCommitUndone, isRefused, OutcomeUnknown, TOOK_TOO_LONG } from './explain-error.ts'
 
 /** For what another writer holds, and for us, should we fall silent in the middle. */
 const LOCK_MS = 5_000

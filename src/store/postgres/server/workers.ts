@@ -1,5 +1,6 @@
 /** What only Citus has: workers, on which collections lie. Asked of the coordinator, which knows it without them. */
 
+import { LRUCache } from 'lru-cache'
 import type { ListedHead } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import type { StoredHead } from '../../tables.ts'
@@ -11,9 +12,6 @@ import type { Connections } from './connection.ts'
 
 /** How long an answer counts: a rebalance moves collections to other workers. */
 const FRESH_MS = 30_000
-
-/** Collections that are remembered, at most. */
-const MAX_KNOWN = 10_000
 
 /** Among so many shard keys there is one on every worker, unless it holds next to nothing. */
 const SHARD_KEYS_TRIED = 300
@@ -29,7 +27,8 @@ interface Known {
 export class Workers {
   readonly #connections: Connections
   readonly #schema: string
-  readonly #known = new Map<number, Known>()
+  /** By shard key. */
+  readonly #known = new LRUCache<number, Known>({ max: 10_000 })
   readonly #wanted = new Set<number>()
   readonly #found = new SharedRun(() => this.#find())
   #all: ReadonlyMap<string, number | undefined> = new Map()
@@ -123,7 +122,7 @@ export class Workers {
       JOIN pg_catalog.pg_dist_shard s ON ${this.#holds('u.shard_key')}
       JOIN pg_catalog.pg_dist_placement p USING (shardid) ${HOLDERS}`)
     const found = new Map(rows.map(([shardKey, worker]) => [Number(shardKey), String(worker)]))
-    for (const [shardKey, worker] of found) this.#remember(shardKey, worker)
+    for (const [shardKey, worker] of found) this.#known.set(shardKey, { worker, at: performance.now() })
     return found
   }
 
@@ -131,12 +130,6 @@ export class Workers {
   #holds(shardKey: string): string {
     return `s.logicalrelid = '"${this.#schema}".head'::regclass
         AND pg_catalog.worker_hash(${shardKey}) BETWEEN s.shardminvalue::integer AND s.shardmaxvalue::integer`
-  }
-
-  #remember(shardKey: number, worker: string): void {
-    const [oldest] = this.#known.keys()
-    if (oldest !== undefined && this.#known.size === MAX_KNOWN && !this.#known.has(shardKey)) this.#known.delete(oldest)
-    this.#known.set(shardKey, { worker, at: performance.now() })
   }
 }
 

@@ -1,11 +1,12 @@
 /** Runs the steps of loads and other small writes, each as a transaction that fits it. */
 
+import { stateOf } from '../../../postgres/postgres-error.ts'
 import { FULL_STEP } from '../../leases.ts'
 import { KeysTaken } from '../../load.ts'
 import { runAsync, type Steps } from '../../rows.ts'
 import { type CommitStep, type StepName, stepOf } from '../../steps.ts'
 import type { Connections } from '../server/connection.ts'
-import { explained, OutcomeUnknown, stateOf } from '../server/explain-error.ts'
+import { explained, OutcomeUnknown } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
 import { explainedWrite } from './explain-write.ts'
 import { commitOn, tryTransaction, untilKnown } from './try-transaction.ts'

@@ -1,9 +1,10 @@
 /** Errors of writes: a role that may change nothing at all is no mistake, but a store that is served read-only. */
 
+import { stateOf } from '../../../postgres/postgres-error.ts'
 import { StoreError } from '../../store-error.ts'
 import type { Rows } from '../rows/rows.ts'
 import type { Connections } from '../server/connection.ts'
-import { explainError, MISSING_GRANT, stateOf } from '../server/explain-error.ts'
+import { explainError, MISSING_GRANT } from '../server/explain-error.ts'
 import type { StoreUrl } from '../server/store-url.ts'
 
 /** Like `explainError`, for a write. */

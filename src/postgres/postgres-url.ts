@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import type { PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import readPassword from 'pgpass'
-import { StoreError } from '../../store-error.ts'
 import { isReadable, readDatabaseLabel } from './database-label.ts'
+import { PostgresUrlError } from './postgres-error.ts'
 import { readPostgresService } from './postgres-service.ts'
 
 export interface PostgresUrl {
@@ -25,7 +25,7 @@ export function readPostgresUrl(
 ): PostgresUrl & { readonly own: ReadonlyMap<string, string> } {
   const [address = '', query = ''] = url.split('?', 2)
   if (!/^postgres(ql)?:\/\//i.test(address))
-    throw new StoreError('not-a-store', `The URL of ${what} in PostgreSQL begins with postgres:// or postgresql://.`)
+    throw new PostgresUrlError(`The URL of ${what} in PostgreSQL begins with postgres:// or postgresql://.`)
   if (SEVERAL_HOSTS.test(address)) throw severalHosts(what)
   if (!isReadable(url)) throw unreadable(what, 'it cannot be parsed')
   const parameters = new URLSearchParams(query)
@@ -49,9 +49,8 @@ export function readPostgresUrl(
 /** Each with a port or without. */
 const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^@/?#]*@)?[^@/?#]*,[^@/?#]*(?:\/[^@]*)?$/i
 
-function severalHosts(what: string): StoreError {
-  return new StoreError(
-    'not-a-store',
+function severalHosts(what: string): PostgresUrlError {
+  return new PostgresUrlError(
     `Several hosts are given for ${what}, and only one can be tried: name one of them, or an address that follows the primary.`,
   )
 }
@@ -96,22 +95,21 @@ function refuseUnknown(parameters: URLSearchParams, own: readonly string[], what
       unknown === 'target_session_attrs'
         ? ' Reams connects to the server that the URL names, whichever role it has: name one that follows the primary, such as a virtual address or a proxy.'
         : ''
-    throw new StoreError(
-      'not-a-store',
+    throw new PostgresUrlError(
       `Unsupported ${unknown} ${where}: leave it out, or set it to ${harmless.join(' or ')}.${advice}`,
     )
   }
   // Anything else may be a part of the password.
   const name = /^\w{1,63}$/.test(unknown) ? ` "${unknown}"` : ''
   const advice = `Leave it out, or correct it to one of ${[...own, ...UNDERSTOOD].join(', ')}.`
-  throw new StoreError('not-a-store', `Unknown parameter${name} ${where}. ${advice}`)
+  throw new PostgresUrlError(`Unknown parameter${name} ${where}. ${advice}`)
 }
 
 function refuseRepeated(parameters: URLSearchParams, what: string): void {
   const names = [...parameters.keys()].filter((name) => UNDERSTOOD.includes(name) || name === 'schema')
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
   if (repeated !== undefined)
-    throw new StoreError('not-a-store', `The URL of ${what} has the parameter "${repeated}" twice: leave one out.`)
+    throw new PostgresUrlError(`The URL of ${what} has the parameter "${repeated}" twice: leave one out.`)
 }
 
 function addVariables(parameters: URLSearchParams, variables: Readonly<Record<string, string>>): void {
@@ -125,8 +123,7 @@ function addVariables(parameters: URLSearchParams, variables: Readonly<Record<st
 function readConnectTimeout(value: string | undefined, what: string): { readonly connectionTimeoutMillis?: number } {
   if (!value) return {}
   if (!/^-?\d{1,6}$/.test(value))
-    throw new StoreError(
-      'not-a-store',
+    throw new PostgresUrlError(
       `Invalid connect_timeout or PGCONNECT_TIMEOUT for ${what}: expected a number of seconds.`,
     )
   return Number(value) > 0 ? { connectionTimeoutMillis: Number(value) * 1_000 } : {}
@@ -159,20 +156,17 @@ function addSslVariables(parameters: URLSearchParams): void {
 function readSslMode(parameters: URLSearchParams, what: string): void {
   const ssl = parameters.get('ssl')
   if (ssl !== null && !SSL_WORDS.includes(ssl))
-    throw new StoreError(
-      'not-a-store',
+    throw new PostgresUrlError(
       `Invalid ssl=${ssl} in the URL of ${what}: expected ${SSL_WORDS.join(' or ')}. Better, use sslmode.`,
     )
   const mode = parameters.get('sslmode')
   if (mode === null) return
   if (!SSL_MODES.includes(mode))
-    throw new StoreError(
-      'not-a-store',
+    throw new PostgresUrlError(
       `Invalid sslmode=${mode} in the URL of ${what}, its service or PGSSLMODE: expected one of ${SSL_MODES.join(', ')}.`,
     )
   if (mode === 'verify-ca' && !parameters.has('sslrootcert'))
-    throw new StoreError(
-      'not-a-store',
+    throw new PostgresUrlError(
       `With sslmode=verify-ca the URL of ${what} has to name the certificate of the CA with sslrootcert.`,
     )
   parameters.set('sslmode', mode === 'allow' || mode === 'prefer' ? 'require' : mode)
@@ -206,10 +200,7 @@ function readConnection(url: string, what: string): PoolConfig {
 /** In place of a host, whose name is still that in the certificate of the server. */
 function atAddress(address: string, { ssl }: PoolConfig, host: string | undefined, what: string): PoolConfig {
   if (isIP(address) === 0)
-    throw new StoreError(
-      'not-a-store',
-      `Invalid hostaddr or PGHOSTADDR for ${what}: expected an address like 192.0.2.7.`,
-    )
+    throw new PostgresUrlError(`Invalid hostaddr or PGHOSTADDR for ${what}: expected an address like 192.0.2.7.`)
   const hasName = host !== undefined && !host.startsWith('/') && isIP(host) === 0
   return { host: address, ...(ssl && hasName && { ssl: { ...(ssl === true ? {} : ssl), servername: host } }) }
 }
@@ -225,9 +216,8 @@ function parsed(url: string, what: string): Given {
   }
 }
 
-function unreadable(what: string, reason: string): StoreError {
-  return new StoreError(
-    'not-a-store',
+function unreadable(what: string, reason: string): PostgresUrlError {
+  return new PostgresUrlError(
     `Invalid URL of ${what}: ${reason}. Expected postgres://user@host:5432/database${what === 'the store' ? '?schema=reams' : ''}; encode special characters in a password or a parameter, %40 for @, %2F for /, %3F for ?, %23 for # and so on.`,
   )
 }

@@ -3,12 +3,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { StoreError } from '../../store-error.ts'
+import { PostgresUrlError } from './postgres-error.ts'
 
 /** Where the packages of Debian and of Red Hat look, where PGSYSCONFDIR does not say. */
 const SYSTEM_DIRECTORIES = ['/etc/postgresql-common', '/etc/sysconfig/pgsql']
 
-/** Names of parameters and their values. Throws a StoreError where there is no such service; it shows no values. */
+/** Names of parameters and their values. Throws a PostgresUrlError where there is no such service; it shows no values. */
 export function readPostgresService(service: string): ReadonlyMap<string, string> {
   const { PGSERVICEFILE: named, PGSYSCONFDIR: system, HOME: home = homedir() } = process.env
   const directories = system ? [system] : SYSTEM_DIRECTORIES
@@ -17,7 +17,7 @@ export function readPostgresService(service: string): ReadonlyMap<string, string
     const parameters = file === named || existsSync(file) ? parametersIn(file, service) : undefined
     if (parameters !== undefined) return parameters
   }
-  throw new StoreError('not-a-store', `There is no service "${service}" of PostgreSQL in ${files.join(', ')}.`)
+  throw new PostgresUrlError(`There is no service "${service}" of PostgreSQL in ${files.join(', ')}.`)
 }
 
 /** Undefined: the file has no such service. */
@@ -31,7 +31,7 @@ function parametersIn(file: string, service: string): ReadonlyMap<string, string
     if (line.startsWith('[')) break
     const [, name, value = ''] = /^(\w+)=(.*)$/.exec(line) ?? []
     if (name === undefined || name === 'service')
-      throw new StoreError('not-a-store', `Line ${index + 1} of ${file} is not a parameter: expected name=value.`)
+      throw new PostgresUrlError(`Line ${index + 1} of ${file} is not a parameter: expected name=value.`)
     // As with psql, the first holds.
     if (!parameters.has(name)) parameters.set(name, value)
   }
@@ -45,6 +45,6 @@ function linesOf(file: string): string[] {
       .map((line) => line.trim())
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : error
-    throw new StoreError('not-a-store', `The service file ${file} cannot be read: ${code}.`, { cause: error })
+    throw new PostgresUrlError(`The service file ${file} cannot be read: ${code}.`, { cause: error })
   }
 }
