@@ -1,6 +1,7 @@
 /**
- * Raw deflate of many small pieces, each on its own. Node makes a stream for every call, which costs as much as ten items do:
- * these use one again and again. Node documents no way to do so without waiting, so where it has none, each piece gets a stream.
+ * Raw deflate of many small pieces, each on its own. Node's own functions make a stream for each piece, which costs a fifth of the time. So
+ * one stream is used again and again, by the way in which Node does that inside. It is not documented: where it is missing, as on Bun, or not
+ * wanted, Node's functions are called (decision 0047).
  */
 
 import { constants, crc32, createDeflateRaw, createInflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
@@ -33,17 +34,22 @@ interface Stream {
  */
 export class Deflater {
   readonly #level: number
+  readonly #isReusing: boolean
   #stream: Stream | undefined
 
-  constructor(level: number) {
+  /** `isReusing`: one stream for all pieces, if possible. */
+  constructor(level: number, isReusing = true) {
     this.#level = level
+    this.#isReusing = isReusing
   }
 
   /** Writes the piece to `room` from `start` on, and returns where it ends. */
   deflate(raw: Uint8Array, room: Uint8Array, start = 0): number {
-    this.#stream ??= createDeflateRaw({ level: this.#level }) as unknown as Stream
-    const length = throughStream(this.#stream, constants.Z_FULL_FLUSH, raw, room, start)
-    if (length !== undefined) return start + length
+    if (this.#isReusing) {
+      this.#stream ??= createDeflateRaw({ level: this.#level }) as unknown as Stream
+      const length = throughStream(this.#stream, constants.Z_FULL_FLUSH, raw, room, start)
+      if (length !== undefined) return start + length
+    }
     const data = deflateRawSync(raw, { level: this.#level, finishFlush: constants.Z_FULL_FLUSH })
     room.set(data, start)
     return start + data.byteLength
@@ -75,14 +81,22 @@ export function roomFor(rawLength: number): number {
 }
 
 export class Inflater {
+  readonly #isReusing: boolean
   #stream: Stream | undefined
+
+  /** See `Deflater`. */
+  constructor(isReusing = true) {
+    this.#isReusing = isReusing
+  }
 
   /** Writes what a piece holds to `room`, and returns how many bytes these are. Undefined if it is damaged or does not fit. */
   inflate(data: Uint8Array, room: Uint8Array): number | undefined {
-    if (this.#stream === undefined || this.#stream._handle === null)
-      this.#stream = silent(createInflateRaw() as unknown as Stream)
-    const length = throughStream(this.#stream, constants.Z_SYNC_FLUSH, data, room, 0)
-    if (length !== undefined || this.#stream._writeState !== undefined) return length
+    if (this.#isReusing) {
+      if (this.#stream === undefined || this.#stream._handle === null)
+        this.#stream = silent(createInflateRaw() as unknown as Stream)
+      const length = throughStream(this.#stream, constants.Z_SYNC_FLUSH, data, room, 0)
+      if (length !== undefined || this.#stream._writeState !== undefined) return length
+    }
     try {
       const raw = inflateRawSync(data, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: room.byteLength })
       room.set(raw)
