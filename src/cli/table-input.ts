@@ -1,7 +1,7 @@
 /** Items from a table or a query of a database, and what the settings say about it. */
 
 import { formatKeyFields, keyFieldNames } from '../contract/key.ts'
-import { freeOwnMemory } from '../items/item-run.ts'
+import { oneByOne } from '../items/owned-bytes.ts'
 import { type InputBatch, readUnpacked } from '../items/read-items.ts'
 import { openTable } from '../tables/open-table.ts'
 import { nameOf, type RowsChoice, type Table, TableError, thereAre } from '../tables/table.ts'
@@ -84,14 +84,6 @@ export class TableInput implements Input {
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#table[Symbol.asyncDispose]()
-  }
-}
-
-/** Each chunk is freed before the next one: the garbage collector would let many of them pile up. */
-async function* oneByOne(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    yield chunk
-    freeOwnMemory(chunk)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { joinKey } from '../contract/key.ts'
+import type { OwnedBytes } from '../items/owned-bytes.ts'
 import { stateOf } from '../postgres/postgres-error.ts'
 import { explainPostgresError } from '../tables/postgres-errors.ts'
 import { jsonValue, rowAsJson } from '../tables/postgres-json.ts'
@@ -373,7 +374,7 @@ export class FollowedTable {
   }
 
   /** All rows, in the order of the key. */
-  rows(): AsyncIterable<Uint8Array> {
+  rows(): AsyncIterable<OwnedBytes> {
     const order = this.keyNames.map(quoted).join(', ')
     return this.#session.copy(
       `SELECT ${this.#json('q')} FROM (SELECT * FROM ${this.relation.name} ORDER BY ${order}) AS q`,

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatKeyFields, keyFieldNames } from '../contract/key.ts'
 import { counted } from '../contract/message-text.ts'
 import { InputError } from '../items/input-error.ts'
-import { freeOwnMemory, ItemError, type ItemRun, itemRun } from '../items/item-run.ts'
+import { ItemError, type ItemRun, itemRun, type OwnRun } from '../items/item-run.ts'
+import { oneByOne } from '../items/owned-bytes.ts'
 import { readUnpacked } from '../items/read-items.ts'
 import { isConnectionLost, isConnectTimeout, stateOf as sqlState } from '../postgres/postgres-error.ts'
 import { NOTE_MS, RECENT_MS } from '../store/following.ts'
@@ -400,7 +401,7 @@ export class Follower {
     return stateOf(head)
   }
 
-  async *#rows(keyField: string): AsyncGenerator<ItemRun> {
+  async *#rows(keyField: string): AsyncGenerator<OwnRun> {
     const chunks = oneByOne(this.#table.rows())
     const options = { format: 'ndjson', keyField, itemBytes: this.#options.itemBytes } as const
     for await (const { run } of readUnpacked(chunks, options)) {
@@ -469,14 +470,6 @@ export class Follower {
 
   #tell(event: FollowEvent): void {
     this.#options.onEvent(event)
-  }
-}
-
-/** Each chunk is freed before the next one: the garbage collector would let many of them pile up. */
-async function* oneByOne(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const chunk of chunks) {
-    yield chunk
-    freeOwnMemory(chunk)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads changes, each as an item of a collection's changes has it and as a line of a PATCH takes it (D23, D24). */
 
 import { quoted, shorten } from '../contract/message-text.ts'
-import { ItemPacker, type ItemRun } from './item-run.ts'
+import { ItemPacker, type OwnRun } from './item-run.ts'
 import { ItemError, ItemScanner } from './item-scanner.ts'
 import { JsonScanner, MAX_CHANGE_DEPTH, WatchedMember } from './json-scan.ts'
 
@@ -25,7 +25,7 @@ export interface ChangeLine {
 
 /** Puts and deletes, in their order: see `ItemChanges`. */
 export interface CollectedChanges {
-  readonly puts: ItemRun
+  readonly puts: OwnRun
   readonly steps: readonly (string | null)[]
 }
 

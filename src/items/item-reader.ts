@@ -1,13 +1,13 @@
 /** What every reader of a format does: bytes in, batches of checked items out. */
 
 import type { Piece } from './input-error.ts'
-import { ItemPacker, type ItemRun } from './item-run.ts'
+import { ItemPacker, type OwnRun } from './item-run.ts'
 import { ItemScanner, type TextOptions } from './item-scanner.ts'
 import type { InvalidText } from './utf8.ts'
 
 /** At most a page of items; fewer at the end of the input, or where they are large. */
 export interface InputBatch {
-  readonly run: ItemRun
+  readonly run: OwnRun
   /** The line on which each item begins, counted from 1. */
   readonly lines: readonly number[]
 }

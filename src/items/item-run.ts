@@ -4,6 +4,7 @@ import { ITEM_SEPARATOR } from '../contract/envelope.ts'
 import { shorten } from '../contract/message-text.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
 import { ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
+import { type OwnedBytes, own } from './owned-bytes.ts'
 
 export { ItemError, type ItemErrorKind, type ItemOptions } from './item-scanner.ts'
 
@@ -15,19 +16,25 @@ const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 
-export interface ItemRun {
+interface Run {
   /** How many items. */
   readonly count: number
   /** Their JSON texts in UTF-8, joined by ITEM_SEPARATOR. A line break stands nowhere else. */
   readonly text: Uint8Array
   /** The key of each item, in order; undefined for a collection without a key. */
   readonly keys: readonly string[] | undefined
-  /** Whether the text belongs to whoever takes the run, who may free its memory. Default: it stays as it is. */
-  readonly isTransferred?: boolean
 }
 
+/** Its text belongs to whoever takes the run, or, if not `isTransferred`, to whoever gives it. */
+export type ItemRun =
+  | (Run & { readonly isTransferred?: false })
+  | (Run & { readonly text: OwnedBytes; readonly isTransferred: true })
+
+/** A run whose text nobody else has: it may be given away. */
+export type OwnRun = Run & { readonly text: OwnedBytes }
+
 /** Checks JSON texts and joins them to a run. Throws an ItemError that says which one is wrong, and why. */
-export function itemRun(texts: Iterable<string>, options: ItemOptions = {}): ItemRun {
+export function itemRun(texts: Iterable<string>, options: ItemOptions = {}): OwnRun {
   const all = [...texts]
   const scanner = new ItemScanner(options)
   const packer = new ItemPacker(scanner)
@@ -85,9 +92,9 @@ export class ItemPacker {
     this.count++
   }
 
-  /** Hands out the items since the last time. The bytes are nobody else's: they may go to another thread. */
-  take(): ItemRun {
-    const text = this.#text.slice(0, this.#textLength)
+  /** Hands out the items since the last time. */
+  take(): OwnRun {
+    const text = own(this.#text.slice(0, this.#textLength))
     const run = { count: this.count, text, keys: this.#takeKeys() }
     this.count = 0
     this.#textLength = 0
@@ -123,17 +130,4 @@ function enlarged(bytes: Uint8Array, length: number, more: number): Uint8Array<A
   const larger = new Uint8Array(2 * (length + more))
   larger.set(bytes.subarray(0, length))
   return larger
-}
-
-/**
- * Gives memory back at once: the garbage collector sees a few small objects and would let their many bytes pile up. For
- * bytes that nobody looks at again, and that have their memory to themselves.
- */
-export function freeMemory({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
-}
-
-/** The same for bytes that may share their memory with others: those that take less than half of it are left alone. */
-export function freeOwnMemory(bytes: Uint8Array): void {
-  if (bytes.byteLength * 2 > bytes.buffer.byteLength) freeMemory(bytes)
 }

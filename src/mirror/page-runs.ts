@@ -2,7 +2,7 @@
 
 import type { Page, ReadItem } from '../client/page.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
-import { ItemError, type ItemOptions, ItemPacker, type ItemRun } from '../items/item-run.ts'
+import { ItemError, type ItemOptions, ItemPacker, type OwnRun } from '../items/item-run.ts'
 import { ItemScanner } from '../items/item-scanner.ts'
 import { MirrorError } from './mirror-error.ts'
 
@@ -13,7 +13,7 @@ export class PageRuns {
   readonly #scanner: ItemScanner
   readonly #packer: ItemPacker
   /** By the body of a page, what was packed when it was read; that of the newest page is still in the packer. */
-  readonly #packed = new WeakMap<Uint8Array, ItemRun>()
+  readonly #packed = new WeakMap<Uint8Array, OwnRun>()
   #newest: Uint8Array | undefined
 
   /** `url` is that of the origin, for messages. */
@@ -46,7 +46,7 @@ export class PageRuns {
   }
 
   /** Throws a MirrorError that says which item cannot be stored, and why. */
-  of(page: Page): ItemRun {
+  of(page: Page): OwnRun {
     this.#begin(undefined)
     const packed = this.#packed.get(page.body)
     // Whoever has it may free its memory.
@@ -54,7 +54,7 @@ export class PageRuns {
     return packed?.count === page.length ? packed : this.#pack(page)
   }
 
-  #pack(page: Page): ItemRun {
+  #pack(page: Page): OwnRun {
     const packer = this.#packer
     try {
       for (const text of page.texts()) {

@@ -5,7 +5,7 @@
  */
 
 import { availableParallelism } from 'node:os'
-import { freeOwnMemory } from '../items/item-run.ts'
+import { free, own } from '../items/owned-bytes.ts'
 import { roomFor } from '../items/raw-deflate.ts'
 import { availableMemory, type MemoryPlan, planMemory } from '../memory/memory-plan.ts'
 import type { RawItems } from './item-text.ts'
@@ -98,7 +98,8 @@ export class DeflatePool {
   async #sealBatch(batch: Batch): Promise<readonly ChangedReam[]> {
     const isSmall = batch.length < REAMS_A_MESSAGE / 2
     const sealed = isSmall ? batch.map(({ edit }) => sealReam(edit)) : await this.#askToSeal(batch)
-    for (const { edit } of batch) if (edit.stored !== undefined) freeOwnMemory(edit.stored.data)
+    // The drafts are done with what was stored.
+    for (const { edit } of batch) if (edit.stored !== undefined) free(own(edit.stored.data))
     return sealed
   }
 

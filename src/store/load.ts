@@ -1,7 +1,8 @@
 /** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
 
 import { keepsHistory } from '../contract/state-tag.ts'
-import { freeMemory, type ItemRun } from '../items/item-run.ts'
+import type { ItemRun } from '../items/item-run.ts'
+import { free, own } from '../items/owned-bytes.ts'
 import {
   checkFits,
   checkLoadState,
@@ -291,7 +292,7 @@ export class ReamLoad implements Load {
       await this.#steps.putTail(this.#plan.base, full.raw)
     } else {
       const { ream, release } = await this.#encode(full)
-      if (full.isTransferred) freeMemory(full.raw)
+      if (full.isTransferred) free(own(full.raw))
       await this.#putReam({ ...ream, number, gone: null }).finally(release)
     }
   }

@@ -20,7 +20,7 @@
 
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { freeMemory } from '../items/item-run.ts'
+import { free, type OwnedBytes, own } from '../items/owned-bytes.ts'
 import { Deflater, Inflater, roomFor } from '../items/raw-deflate.ts'
 import { combineCrc, STORED_SEPARATOR } from '../items/splice.ts'
 import { cutItems, itemStarts } from './item-text.ts'
@@ -73,8 +73,8 @@ const SEPARATOR = Buffer.from(ITEM_SEPARATOR)
 deflateRawSync('')
 
 /** In memory that Node shares out: memory of its own costs five times as much. */
-export function briefCopy(bytes: Uint8Array): Buffer {
-  const copy = Buffer.allocUnsafe(bytes.byteLength)
+export function briefCopy(bytes: Uint8Array): OwnedBytes<Buffer> {
+  const copy = own(Buffer.allocUnsafe(bytes.byteLength))
   copy.set(bytes)
   return copy
 }
@@ -86,9 +86,9 @@ const roomToInflate = Buffer.allocUnsafeSlow(ROOM_BYTES)
 
 function inRoom<T>(usual: Buffer, length: number, use: (room: Buffer) => T): T {
   if (length <= usual.byteLength) return use(usual)
-  const room = Buffer.allocUnsafeSlow(length)
+  const room = own(Buffer.allocUnsafeSlow(length))
   const result = use(room)
-  freeMemory(room)
+  free(room)
   return result
 }
 
@@ -196,8 +196,8 @@ export function joinDeflated(
 }
 
 /** Outside Node's pool of small buffers, so that the bytes are in memory of their own. */
-export function concat(pieces: readonly Uint8Array[]): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0))
+export function concat(pieces: readonly Uint8Array[]): OwnedBytes<Buffer> {
+  const bytes = own(Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)))
   let at = 0
   for (const piece of pieces) {
     bytes.set(piece, at)
@@ -224,9 +224,9 @@ export function quiresOf({ quires, data, count }: ReamBytes): Quire[] {
 }
 
 /** Inflates items. Bytes that do not give their length and their checksum are damaged, and go nowhere. */
-export function inflate(items: Deflated): Buffer {
-  if (items.rawLength === 0) return Buffer.alloc(0)
-  return inflateTo(Buffer.allocUnsafeSlow(items.rawLength + 1), items)
+export function inflate(items: Deflated): OwnedBytes<Buffer> {
+  if (items.rawLength === 0) return own(Buffer.alloc(0))
+  return own(inflateTo(Buffer.allocUnsafeSlow(items.rawLength + 1), items))
 }
 
 /** Lets `read` look at the items, in memory that is used again afterwards. */

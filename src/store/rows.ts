@@ -100,7 +100,7 @@ export interface BasicRows {
     isProven?: boolean,
   ): Answer<readonly (Row | undefined)[]>
   scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Answer<readonly Row[]>
-  /** Inserts rows, or replaces those with the same keys. */
+  /** Inserts rows, or replaces those with the same keys. Bytes of type 'deflated' are the engine's then, which may free them. */
   put<O extends Owner>(table: Table<O>, owner: Owners[O], rows: readonly Row[]): Answer<void>
   remove<O extends Owner>(table: Table<O>, owner: Owners[O], keys: readonly Row[]): Answer<void>
   /** Returns how many rows it removed if there is a limit. */

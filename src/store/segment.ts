@@ -1,7 +1,7 @@
 /** Segments: the items of a page as they lie in a store, cut out of reams and the tail, and deflated where they have to be. Pure. */
 
 import { crc32 } from 'node:zlib'
-import { freeOwnMemory } from '../items/item-run.ts'
+import { free, own } from '../items/owned-bytes.ts'
 import { deflateForResponse } from '../items/raw-deflate.ts'
 import { stored } from '../items/splice.ts'
 import { cutItems, joinPieces, type RawItems } from './item-text.ts'
@@ -30,7 +30,7 @@ export function deflatedSegment(items: Deflated, room = NO_ROOM): Segment {
 
 export const NO_ROOM: Room = { before: 0, after: 0 }
 
-/** A segment that was put together from items. */
+/** A segment that was put together from items, whose bytes are its own. */
 export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segment {
   return {
     count,
@@ -41,7 +41,7 @@ export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segm
     get crc() {
       return crc32(raw)
     },
-    raw: () => raw,
+    raw: () => own(raw),
     deflated: () => (raw.byteLength <= SHORT_BYTES ? stored(raw) : deflateForResponse(raw)),
   }
 }
@@ -66,7 +66,7 @@ export function joinCuts(segments: Iterable<Segment>): Segment[] {
     else {
       const pieces = [last.raw(), segment.raw()]
       joined.splice(-1, 1, rawSegment(joinPieces(pieces), last.count + segment.count))
-      pieces.forEach(freeOwnMemory)
+      pieces.forEach(free)
     }
   }
   return joined

@@ -2,6 +2,7 @@
 
 import type { StateTag } from '../contract/state-tag.ts'
 import type { ItemRun } from '../items/item-run.ts'
+import type { OwnedBytes } from '../items/owned-bytes.ts'
 import type { StoreActivity } from './activity.ts'
 import type { Following, NamedFollowing } from './following.ts'
 
@@ -68,8 +69,8 @@ export interface Segment {
   /** Length and CRC-32 of `raw()`. */
   readonly rawLength: number
   readonly crc: number
-  /** The JSON texts joined by ITEM_SEPARATOR. */
-  raw(): Uint8Array
+  /** The JSON texts joined by ITEM_SEPARATOR. To be called once: the bytes are the caller's. */
+  raw(): OwnedBytes
   /** The same, raw-deflated: no final block, ends on a byte boundary, and refers to nothing before it. */
   deflated(): Uint8Array
   /** Around the bytes in the form that is at hand. Default: none. */

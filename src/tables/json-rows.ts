@@ -1,5 +1,7 @@
 /** Writes rows as JSON objects, one on each line, where the database does not do it itself. */
 
+import { type OwnedBytes, own } from '../items/owned-bytes.ts'
+
 const LINE_FEED = '\n'
 
 /** Enough text to be worth handing over. */
@@ -16,7 +18,7 @@ export class JsonRows {
   }
 
   /** Answers with bytes when there are enough of them. */
-  add(values: readonly string[]): Uint8Array | undefined {
+  add(values: readonly string[]): OwnedBytes | undefined {
     let row = values.length === 0 ? '{' : ''
     for (let i = 0; i < values.length; i++) row += (this.#names[i] as string) + (values[i] as string)
     this.#text += `${row}}${LINE_FEED}`
@@ -24,8 +26,8 @@ export class JsonRows {
   }
 
   /** All that was not answered yet. */
-  take(): Uint8Array {
-    const bytes = this.#encoder.encode(this.#text)
+  take(): OwnedBytes {
+    const bytes = own(this.#encoder.encode(this.#text))
     this.#text = ''
     return bytes
   }

@@ -2,6 +2,7 @@
 
 import { Client, type QueryArrayConfig, type QueryArrayResult } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { type OwnedBytes, own } from '../items/owned-bytes.ts'
 import { PostgresUrlError } from '../postgres/postgres-error.ts'
 import { type PostgresUrl, readPostgresUrl } from '../postgres/postgres-url.ts'
 import { MONEY_DIGITS } from './postgres-json.ts'
@@ -98,7 +99,7 @@ export class PostgresSession {
   }
 
   /** The rows of a query with a single column of JSON, one on each line. */
-  copy(select: string): AsyncIterable<Uint8Array> {
+  copy(select: string): AsyncIterable<OwnedBytes> {
     return withoutQuotes(this.#client.query(copyTo(`COPY (${select}) TO STDOUT ${COPY_FORMAT}`)))
   }
 
@@ -116,11 +117,11 @@ const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 
 /** Values stand in quotes that have a line break between two tokens, as a column of type json may: it becomes a blank. */
-export async function* withoutQuotes(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+export async function* withoutQuotes(chunks: AsyncIterable<Buffer>): AsyncGenerator<OwnedBytes> {
   let isQuoted = false
   for await (const chunk of chunks) {
     if (!isQuoted && !chunk.includes(QUOTE)) {
-      yield chunk
+      yield own(chunk)
       continue
     }
     const bytes = new Uint8Array(chunk.length)
@@ -128,6 +129,6 @@ export async function* withoutQuotes(chunks: AsyncIterable<Buffer>): AsyncGenera
     for (const byte of chunk)
       if (byte === QUOTE) isQuoted = !isQuoted
       else bytes[length++] = isQuoted && (byte === LINE_FEED || byte === CARRIAGE_RETURN) ? SPACE : byte
-    yield bytes.subarray(0, length)
+    yield own(bytes.subarray(0, length))
   }
 }

@@ -1,5 +1,6 @@
 /** Reads a table or a query of PostgreSQL: all rows of one moment, as JSON that PostgreSQL itself writes. */
 
+import type { OwnedBytes } from '../items/owned-bytes.ts'
 import { explainPostgresError } from './postgres-errors.ts'
 import { jsonColumn, rowAsJson } from './postgres-json.ts'
 import { findRelation, readableTables } from './postgres-relation.ts'
@@ -90,7 +91,7 @@ class PostgresTable implements Table {
     await this.#session.run('ROLLBACK')
   }
 
-  async *rows(): AsyncIterable<Uint8Array> {
+  async *rows(): AsyncIterable<OwnedBytes> {
     try {
       await this.#session.begin('READ ONLY', this.#locks, ...this.#settings)
       yield* this.#session.copy(this.#select)

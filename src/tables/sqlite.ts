@@ -2,6 +2,7 @@
 
 import { existsSync, statSync } from 'node:fs'
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { OwnedBytes } from '../items/owned-bytes.ts'
 import { APPLICATION_ID } from '../store/sqlite/schema.ts'
 import { base64, JsonRows, jsonNumber } from './json-rows.ts'
 import { quoted } from './quoted.ts'
@@ -165,7 +166,7 @@ class SqliteTable implements Table {
     this.#signal = signal
   }
 
-  async *rows(): AsyncIterable<Uint8Array> {
+  async *rows(): AsyncIterable<OwnedBytes> {
     try {
       // What is read again is of the same moment, which begins with the first look.
       this.#database.exec('BEGIN; SELECT 1 FROM sqlite_schema')
@@ -197,7 +198,7 @@ class SqliteTable implements Table {
   }
 
   /** Text that cannot be decoded comes with U+FFFD in place of what is wrong, but that may be in the text itself too. */
-  #checked(chunk: Uint8Array): Uint8Array {
+  #checked(chunk: OwnedBytes): OwnedBytes {
     if (!this.#isTextChecked && Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).includes('\ufffd')) {
       refuseBrokenText(this.#database, this.#select, this.columns, `${nameOf(this.#choice)} in ${this.#path}`)
       this.#isTextChecked = true

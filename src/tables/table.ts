@@ -1,5 +1,7 @@
 /** A table or a query of another database, whose rows become items. */
 
+import type { OwnedBytes } from '../items/owned-bytes.ts'
+
 /** Either a table or a query; neither where all tables are listed. */
 export interface RowsChoice {
   /** As its database spells it, with or without a schema. */
@@ -20,8 +22,8 @@ export interface Table extends AsyncDisposable {
   readonly primaryKey: readonly string[]
   /** How many rows the database expects; undefined where it does not say. */
   readonly estimatedRows: number | undefined
-  /** All rows as they are at one moment: a JSON object on each line. To be read once; the bytes are the reader's. */
-  rows(): AsyncIterable<Uint8Array>
+  /** All rows as they are at one moment: a JSON object on each line. To be read once. */
+  rows(): AsyncIterable<OwnedBytes>
 }
 
 /** `usage`: what was asked for cannot be. `data`: a row is at fault. `surroundings`: it may work another time. */

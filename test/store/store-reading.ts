@@ -2,12 +2,26 @@
 
 import { gunzipSync } from 'node:zlib'
 import { lastPage } from '../../src/contract/page.ts'
+import { free, own } from '../../src/items/owned-bytes.ts'
+import { STORED_SEPARATOR } from '../../src/items/splice.ts'
 import { joinDeflated, spliceGzip } from '../../src/service/read/page-body.ts'
 import { splitItems } from '../../src/store/item-text.ts'
 import type { PageRead, Store } from '../../src/store/store.ts'
 
+/** Overwrites and frees what it has read: whoever still reads that, such as a cache, has something else. */
 export function textsOf(read: PageRead): string[] {
-  return read.segments.flatMap((segment) => splitItems(segment.raw()))
+  return read.segments.flatMap((segment) => {
+    const raw = segment.raw()
+    const texts = splitItems(raw)
+    destroy([raw])
+    return texts
+  })
+}
+
+/** Some may lie in the same memory. */
+function destroy(pieces: readonly Uint8Array[]): void {
+  for (const bytes of pieces) bytes.fill(0)
+  for (const bytes of pieces) free(own(bytes))
 }
 
 export async function readPageTexts(store: Store, name: string, page: number): Promise<string[]> {
@@ -23,9 +37,13 @@ export async function readPackedTexts(store: Store, name: string, page: number):
   return packedTextsOf(read)
 }
 
+/** Destroys what it has read, too. */
 export function packedTextsOf({ segments }: PageRead): string[] {
   const nothing = new Uint8Array(0)
-  return splitItems(gunzipSync(spliceGzip(nothing, joinDeflated(segments), nothing)))
+  const items = joinDeflated(segments)
+  const texts = splitItems(gunzipSync(spliceGzip(nothing, items, nothing)))
+  destroy(items.pieces.filter((piece) => piece !== STORED_SEPARATOR))
+  return texts
 }
 
 /** Every page, in order. */

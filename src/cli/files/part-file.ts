@@ -4,7 +4,7 @@ import { chmod, type FileHandle, link, open, rename, rm, stat } from 'node:fs/pr
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { freeMemory } from '../../items/item-run.ts'
+import { free, own } from '../../items/owned-bytes.ts'
 import { Failure, isSystemError } from '../failure.ts'
 import { TemporaryDirectory } from '../temporary-directory.ts'
 import type { OutputTarget } from './output-target.ts'
@@ -114,17 +114,12 @@ export class PartFile {
 
   async #put(pieces: readonly Uint8Array[]): Promise<void> {
     const joined = Buffer.concat(pieces)
-    for (const bytes of pieces) freeUnshared(bytes)
+    for (const bytes of pieces) free(own(bytes))
     const block = this.#isPacked ? await promisify(gzip)(joined) : joined
     await this.#handle.appendFile(block)
     this.#end += block.length
-    freeUnshared(joined)
+    free(own(joined))
   }
-}
-
-/** Small buffers share their memory with others, and are left alone. */
-function freeUnshared(bytes: Uint8Array): void {
-  if (bytes.buffer.byteLength > Buffer.poolSize) freeMemory(bytes)
 }
 
 /** The file is there, and on disk, when `write` has returned; if it fails, nothing of the file is left. */

@@ -7,7 +7,7 @@ import { quoted } from '../../contract/message-text.ts'
 import { isCollectionName } from '../../contract/name.ts'
 import { effectivePage, parsePage } from '../../contract/page.ts'
 import { keepsHistory, stateOf } from '../../contract/state-tag.ts'
-import { freeMemory } from '../../items/item-run.ts'
+import { free } from '../../items/owned-bytes.ts'
 import type { Head, PageRead, SegmentForm } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
 import { collectionOf, type HandlerContext } from '../handler-context.ts'
@@ -100,7 +100,7 @@ function pageReply(context: HandlerContext, head: Head, page: number, items: Pag
   const reply = { ...found(body, type, tag, caching, encoding), room: HEAD_ROOM }
   const kept = { head, page, items: itemsIn(body, items, tailBytes), reply, tag, baseUrl, type, caching }
   const isKept = pages.keep({ ...kept, bytes: body.length }, encoding)
-  return isKept ? reply : { ...reply, onSent: () => freeMemory(body) }
+  return isKept ? reply : { ...reply, onSent: () => free(body) }
 }
 
 /** Whether the kept reply can be sent as it is. */

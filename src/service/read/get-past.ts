@@ -6,7 +6,7 @@ import { changesLinks, changesPath, itemUrl, snapshotLinks, snapshotPath } from 
 import { quoted } from '../../contract/message-text.ts'
 import { effectivePage, lastPage, parsePage } from '../../contract/page.ts'
 import { parseCollectionPath, parseTag, type StateTag, stateOf } from '../../contract/state-tag.ts'
-import { freeMemory } from '../../items/item-run.ts'
+import { free } from '../../items/owned-bytes.ts'
 import type { PastRead, SegmentForm, StateRead } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
 import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
@@ -53,7 +53,7 @@ export async function getPast(context: HandlerContext, mayWait = true): Promise<
   const body = bodyOf(Buffer.from(envelopeHead(context.baseUrl, past, read)), itemsOf(read.segments))
   const tag = tagOf(context, past, read, read.page, encoding)
   const reply = found(body, typeFor(context), tag, cachingFor(context, past, read), encoding)
-  return { ...reply, room: HEAD_ROOM, onSent: () => freeMemory(body) }
+  return { ...reply, room: HEAD_ROOM, onSent: () => free(body) }
 }
 
 /** What the path names. Throws a Refusal where it cannot be the path of a state, and nothing need be looked for. */

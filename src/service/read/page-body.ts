@@ -6,6 +6,7 @@
 import { crc32 } from 'node:zlib'
 import { ENVELOPE_TAIL, ITEM_SEPARATOR } from '../../contract/envelope.ts'
 import type { TagEncoding } from '../../contract/etag.ts'
+import { type OwnedBytes, own } from '../../items/owned-bytes.ts'
 import { responseFingerprint } from '../../items/raw-deflate.ts'
 import { combineCrc, putStored, STORED_SEPARATOR, storedLength } from '../../items/splice.ts'
 import type { Room, Segment, SegmentForm } from '../../store/store.ts'
@@ -29,7 +30,7 @@ interface PageForm {
   readonly stored: SegmentForm
   readonly itemsOf: (segments: readonly Segment[]) => PageItems
   /** With HEAD_ROOM before it. */
-  readonly bodyOf: (envelopeHead: Uint8Array, items: PageItems) => Buffer
+  readonly bodyOf: (envelopeHead: Uint8Array, items: PageItems) => OwnedBytes<Buffer>
   /** Bytes of the body after the items. */
   readonly tailBytes: number
 }
@@ -73,11 +74,11 @@ export const PAGE_FORMS: Readonly<Record<Encoding, PageForm>> = {
 }
 
 /** A body with the items in place, and so many bytes before and after them still to be written. */
-function bodyAround({ pieces, room }: PageItems, before: number, after: number): Buffer {
+function bodyAround({ pieces, room }: PageItems, before: number, after: number): OwnedBytes<Buffer> {
   const [first] = pieces
   if (first !== undefined && room !== undefined && room.before >= HEAD_ROOM + before && room.after >= after)
-    return Buffer.from(first.buffer, first.byteOffset - before, before + first.length + after)
-  const body = Buffer.allocUnsafeSlow(HEAD_ROOM + before + lengthOf(pieces) + after).subarray(HEAD_ROOM)
+    return own(Buffer.from(first.buffer, first.byteOffset - before, before + first.length + after))
+  const body = own(Buffer.allocUnsafeSlow(HEAD_ROOM + before + lengthOf(pieces) + after).subarray(HEAD_ROOM))
   let at = before
   for (const piece of pieces) {
     body.set(piece, at)
@@ -111,7 +112,7 @@ export function joinDeflated(segments: readonly Segment[]): PageItems {
 }
 
 /** The gzip of head, items and tail. */
-export function spliceGzip(head: Uint8Array, items: PageItems, tail: Uint8Array): Buffer {
+export function spliceGzip(head: Uint8Array, items: PageItems, tail: Uint8Array): OwnedBytes<Buffer> {
   const after = storedLength(tail) + TRAILER_BYTES
   const gzip = bodyAround(items, FILE_HEADER.length + storedLength(head), after)
   gzip.set(FILE_HEADER)

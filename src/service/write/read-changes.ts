@@ -4,7 +4,7 @@ import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
 import { formatCount } from '../../contract/message-text.ts'
 import { ChangeFlaw, ChangeReader, readChange } from '../../items/change-reader.ts'
 import { InputError } from '../../items/input-error.ts'
-import { ItemError, type ItemRun } from '../../items/item-run.ts'
+import { ItemError, type ItemRun, type OwnRun } from '../../items/item-run.ts'
 import { MAX_CHANGE_DEPTH } from '../../items/json-scan.ts'
 import { readUnpacked } from '../../items/read-items.ts'
 import type { ItemChanges } from '../../store/store.ts'
@@ -23,7 +23,7 @@ export async function readChanges(body: Body, keyField: string | null, limits: L
   const reader = new ChangeReader(keyField, limits.itemBytes)
   const itemBytes = limits.itemBytes + AROUND_ITEM_BYTES
   const options = { format: 'ndjson', keyField: null, itemBytes, maxDepth: MAX_CHANGE_DEPTH } as const
-  const runs: ItemRun[] = []
+  const runs: OwnRun[] = []
   const steps: (string | null)[] = []
   try {
     for await (const { run, lines } of readUnpacked(drain(body), options)) {

@@ -3,8 +3,9 @@
 import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
 import { formatCount } from '../../contract/message-text.ts'
 import { InputError } from '../../items/input-error.ts'
-import { freeMemory, ItemPacker, type ItemRun } from '../../items/item-run.ts'
+import { ItemPacker, type ItemRun, type OwnRun } from '../../items/item-run.ts'
 import { ItemError, ItemScanner, skipBlanks } from '../../items/item-scanner.ts'
+import { free, own } from '../../items/owned-bytes.ts'
 import { readUnpacked } from '../../items/read-items.ts'
 import { Utf8Gate } from '../../items/utf8.ts'
 import type { Limits } from '../limits.ts'
@@ -51,7 +52,7 @@ async function firstByte(body: Body): Promise<number | undefined> {
 
 async function readMany(body: Body, type: BodyType, keyField: string | null, limits: Limits): Promise<ItemRun> {
   const { itemBytes, requestItems } = limits
-  const runs: ItemRun[] = []
+  const runs: OwnRun[] = []
   let count = 0
   try {
     for await (const { run } of readUnpacked(drain(body), { format: type, keyField, itemBytes })) {
@@ -69,21 +70,21 @@ async function readMany(body: Body, type: BodyType, keyField: string | null, lim
   return joinRuns(runs, keyField)
 }
 
-/** All runs as one, which belongs to the store. Frees their memory: each must have it to itself. */
-export async function joinRuns(runs: readonly ItemRun[], keyField: string | null): Promise<ItemRun> {
+/** All runs as one, which belongs to the store. Frees the others. */
+export async function joinRuns(runs: readonly OwnRun[], keyField: string | null): Promise<ItemRun> {
   const [only] = runs
   if (runs.length === 1 && only !== undefined) return only
   const texts = runs.map(({ text }) => text).filter(({ length }) => length > 0)
   const separator = Buffer.from(ITEM_SEPARATOR)
   const length = texts.reduce((sum, text) => sum + separator.length + text.length, -separator.length)
-  const joined = new Uint8Array(Math.max(0, length))
+  const joined = own(new Uint8Array(Math.max(0, length)))
   let at = 0
   for await (const text of inTurns({ pieces: texts })) {
     if (at > 0) joined.set(separator, at)
     at += at > 0 ? separator.length : 0
     joined.set(text, at)
     at += text.length
-    freeMemory(text)
+    free(own(text))
   }
   const keys = keyField === null ? undefined : runs.flatMap((run) => run.keys ?? [])
   return { count: runs.reduce((sum, { count }) => sum + count, 0), text: joined, keys, isTransferred: true }

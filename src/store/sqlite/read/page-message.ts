@@ -1,6 +1,6 @@
 /** What goes between the store and the thread that reads its pages. */
 
-import { freeOwnMemory } from '../../../items/item-run.ts'
+import { free, type OwnedBytes, own } from '../../../items/owned-bytes.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../../segment.ts'
 import type { Head, PageRead, PastRead, Room, Segment, SegmentForm } from '../../store.ts'
 import type { PageQuestion } from '../../store-reads.ts'
@@ -18,20 +18,21 @@ type PackedSegment = readonly [data: Uint8Array, count: number, rawLength: numbe
 export function packPage(read: PageRead | PastRead, { form, room }: PageQuestion): PackedPage {
   const { head, page, segments } = read
   const space = segments.length === 1 ? room : NO_ROOM
-  const spent: Uint8Array[] = []
+  const spent: OwnedBytes[] = []
   const packed = segments.map((segment) => packSegment(segment, form, space, spent))
   // When all of them are packed: of an earlier state, several may lie in the memory of one ream.
-  spent.forEach(freeOwnMemory)
+  spent.forEach(free)
   if (!('itemCount' in read)) return [head, page, packed, undefined]
   const { live, keptMs, itemCount, rewrittenBy } = read
   return [head, page, packed, { live, keptMs, itemCount, rewrittenBy }]
 }
 
 /** What is not needed any more is added to `spent`. */
-function packSegment(segment: Segment, form: SegmentForm, room: Room, spent: Uint8Array[]): PackedSegment {
+function packSegment(segment: Segment, form: SegmentForm, room: Room, spent: OwnedBytes[]): PackedSegment {
   const { count, rawLength } = segment
   const bytes = form === 'raw' ? segment.raw() : segment.deflated()
-  spent.push(bytes)
+  // Nobody else reads this page.
+  spent.push(own(bytes))
   if (form !== 'raw' && !segment.isDeflated) spent.push(segment.raw())
   return [withRoom(bytes, room), count, rawLength, form === 'raw' ? 0 : segment.crc]
 }

@@ -1,7 +1,7 @@
 /** The rows of a store in SQLite. Every row has a checksum: SQLite's file has none. */
 
 import type { SQLInputValue } from 'node:sqlite'
-import { freeOwnMemory } from '../../../items/item-run.ts'
+import { free, own } from '../../../items/owned-bytes.ts'
 import { damagedCollection } from '../../collection-rules.ts'
 import { SyncRows, storedHead } from '../../default-operations.ts'
 import { countGone, REAM_SIZE, tailStart } from '../../positions.ts'
@@ -96,7 +96,6 @@ export class SqliteRows extends SyncRows {
     return rows
   }
 
-  /** Takes over the memory of deflated bytes, and frees it. */
   put<O extends Owner>(table: Table<O>, owner: Owners[O], rows: readonly Row[]): void {
     const made = statementsOf(table)
     const start = made.summed.start(...ownerValues(table, owner))
@@ -105,7 +104,7 @@ export class SqliteRows extends SyncRows {
       if (isNew) changeRowCount(this.sql, made.summed, 1)
       this.sql.run(made.put, ...withSum(start, ...made.storedRow(row)))
       const bytes = row[made.deflated]
-      if (ArrayBuffer.isView(bytes)) freeOwnMemory(bytes)
+      if (bytes instanceof Uint8Array) free(own(bytes))
     }
   }
 
