@@ -205,7 +205,8 @@ export function* finishLoad(load: RunningLoad, counts: LoadCounts, pool: Deflate
     const changes = numberChanges(head, loaded.firstChange, loaded.log)
     yield* writeHistory(stored, changes, { bytes, bytesBefore })
   }
-  yield* query((rows) => rows.removeLease(lease))
+  // It is held, so nobody waits for the answer.
+  yield* queryAhead((rows) => rows.removeLease(lease))
   yield* log.write()
   return head
 }

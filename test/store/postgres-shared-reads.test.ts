@@ -3,7 +3,13 @@ import { after, before, describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { itemRun } from '../../src/items/item-run.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
-import { SharedRun } from '../../src/store/postgres/read/shared-reads.ts'
+import { SharedReads, SharedRun } from '../../src/store/postgres/read/shared-reads.ts'
+import { PostgresRows } from '../../src/store/postgres/rows/postgres-rows.ts'
+import type { Rows } from '../../src/store/postgres/rows/rows.ts'
+import { Connections } from '../../src/store/postgres/server/connection.ts'
+import { readStoreUrl } from '../../src/store/postgres/server/store-url.ts'
+import { runAsync } from '../../src/store/rows.ts'
+import { readToken } from '../../src/store/stored-tokens.ts'
 import { isError, itemsFrom, outcomesOf } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest, withParameter } from './postgres-engine.ts'
 import { describePostgres } from './postgres-server.ts'
@@ -20,6 +26,39 @@ describePostgres('reads from PostgreSQL that come at the same time', (startPostg
     await engine.store.append('events', itemRun(texts))
   })
   after(() => engine?.remove())
+
+  it('send a statement once for all who want the same head or token in one turn, and anew in the next', async () => {
+    let sent = 0
+    class CountedConnections extends Connections {
+      override retry<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
+        return super.retry((rows) => {
+          const together: Rows['together'] = (asked, onFound) => {
+            sent += asked.length
+            return rows.together(asked, onFound)
+          }
+          return use(Object.assign(Object.create(rows), { together }))
+        })
+      }
+    }
+    const hash = 'a'.repeat(64)
+    await engine.store.addToken({ name: 'one', hash, scopes: ['read'], createdAt: 1, expiresAt: null, revokedAt: null })
+    const options = { mostConnections: 4, isPipelined: true, statementMs: 5_000 }
+    const connections = new CountedConnections(readStoreUrl(engine.url), options)
+    const rows = new PostgresRows(new SharedReads(connections))
+    for (let round = 1; round <= 2; round++) {
+      const found = await Promise.all(
+        Array.from({ length: 20 }, async () => [
+          (await rows.readHead('events'))?.live,
+          await rows.readHead('nothing'),
+          (await runAsync(readToken(hash), rows))?.name,
+          await runAsync(readToken('b'.repeat(64)), rows),
+        ]),
+      )
+      for (const each of found) assert.deepEqual(each, [3_250, undefined, 'one', undefined])
+      assert.equal(sent, 4 * round)
+    }
+    await connections.close()
+  })
 
   it('are none the worse for one whose row cannot be read, from the first on', async () => {
     const change = (sign: string) =>

@@ -4,9 +4,13 @@
  */
 
 import { stateOf } from '../../../postgres/postgres-error.ts'
+import { TOKEN } from '../../tables.ts'
 import type { Reading, Row, Statement } from '../rows/sender.ts'
+import { TableStatements } from '../rows/table-statements.ts'
 import type { Connections } from '../server/connection.ts'
 import { isRefused, TOOK_TOO_LONG } from '../server/explain-error.ts'
+
+const TOKEN_BY_HASH = TableStatements.of(TOKEN).get
 
 /** On one connection, at most: the last one waits for all before it. */
 const MAX_TOGETHER = 8
@@ -21,22 +25,18 @@ interface Ask {
 export class SharedReads implements Reading {
   readonly #connections: Connections
   #waiting: Ask[] = []
-  /** The heads among them, by name. */
-  readonly #heads = new Map<string, Promise<readonly Row[]>>()
+  /** Those among them that requests of one turn often have in common, such as the writes of one client to one collection. */
+  readonly #common = new Map<string, Promise<readonly Row[]>>()
 
   constructor(connections: Connections) {
     this.#connections = connections
   }
 
   all(statement: Statement, ...values: readonly unknown[]): Promise<readonly Row[]> {
-    return statement === 'readHead' ? this.#head(values) : this.#add(statement, values)
-  }
-
-  /** Many requests of one turn want the same head, such as all writes to a collection: one statement is enough. */
-  #head(values: readonly unknown[]): Promise<readonly Row[]> {
+    if (statement !== 'readHead' && statement !== TOKEN_BY_HASH) return this.#add(statement, values)
     const key = values.join(' ')
-    const asked = this.#heads.get(key) ?? this.#add('readHead', values)
-    this.#heads.set(key, asked)
+    const asked = this.#common.get(key) ?? this.#add(statement, values)
+    this.#common.set(key, asked)
     return asked
   }
 
@@ -54,7 +54,7 @@ export class SharedReads implements Reading {
   #send(): void {
     const asks = this.#waiting
     this.#waiting = []
-    this.#heads.clear()
+    this.#common.clear()
     for (let start = 0; start < asks.length; start += MAX_TOGETHER)
       void this.#ask(asks.slice(start, start + MAX_TOGETHER))
   }

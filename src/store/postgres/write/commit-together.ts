@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { isCollectionName } from '../../../contract/name.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
 import { findObstacle, Overtaken } from '../../leases.ts'
-import { query, runAsync, type Steps } from '../../rows.ts'
+import { query, queryAhead, runAsync, type Steps } from '../../rows.ts'
 import { StoreError } from '../../store-error.ts'
 import { applyCall, type Call, type OpenDraft, openDraft, readForCalls, writeDraft } from '../../write-draft.ts'
 import { shardKeyOf } from '../rows/head.ts'
@@ -54,8 +54,7 @@ function* lockName(name: string): Steps<boolean> {
   const place = { shardKey: shardKeyOf(name), generationId: 0, stagingId: 0 }
   const lease = { ...place, name, base: 0, holder: randomUUID() }
   if (!(yield* query((rows) => rows.takeLease(lease)))) return false
-  // Sent, and not waited for.
-  yield* query((rows) => void rows.removeLease(lease))
+  yield* queryAhead((rows) => rows.removeLease(lease))
   if ((yield* query((rows) => rows.lockHead(name))) !== undefined) throw new Overtaken()
   return true
 }
