@@ -5,9 +5,6 @@ declare const OWNED: unique symbol
 /** Nobody but their owner looks at these bytes. They are plain Uint8Arrays: the type alone tells. */
 export type OwnedBytes<Bytes extends Uint8Array = Uint8Array> = Bytes & { readonly [OWNED]: true }
 
-/** The garbage collector is good at less. */
-const MIN_BYTES = 4_096
-
 /** For whoever has made these bytes, or was given them for good. */
 export function own<Bytes extends Uint8Array>(bytes: Bytes): OwnedBytes<Bytes> {
   // The brand exists for the compiler only.
@@ -16,11 +13,11 @@ export function own<Bytes extends Uint8Array>(bytes: Bytes): OwnedBytes<Bytes> {
 
 /**
  * Gives memory back at once, to be called once nobody looks at the bytes any more: the garbage collector sees a few small objects, and would let
- * their many bytes pile up. Bytes that take less than half of their memory share it with others. They are left alone, and so are a few bytes.
+ * their many bytes pile up. Bytes that take less than half of their memory share it with others. They are left alone.
  */
 export function free({ buffer, byteLength }: OwnedBytes): void {
-  if (byteLength < MIN_BYTES) return
-  if (buffer instanceof ArrayBuffer && byteLength * 2 >= buffer.byteLength) buffer.transfer(0)
+  const isAlone = byteLength > 0 && byteLength * 2 >= buffer.byteLength
+  if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
 /** Each chunk is freed before the next one. */

@@ -56,11 +56,13 @@ type Operation<Name extends keyof Operations> = (
 ) => Steps<Awaited<ReturnType<Operations[Name]>>>
 
 export const DEFAULT_OPERATIONS: { readonly [Name in keyof Operations]: Operation<Name> } = {
-  *pastIn(owner, generation, start, end, numbers) {
+  *pastIn(owner, generation, start, end, numbers, wantsLast = false) {
     const items: PastItem[] = []
-    for (let position = yield* nextChanged(owner, generation, start, end); position !== undefined; ) {
-      items.push(...(yield* pastItem(owner, generation, position, numbers)))
-      position = yield* nextChanged(owner, generation, position + 1, end)
+    for (let next = yield* nextChange(owner, generation, start, end); next !== undefined; ) {
+      const { position } = next
+      for (const item of yield* pastItem(owner, generation, next, numbers))
+        items.push(wantsLast ? { ...item, last: yield* lastChange(owner, generation, position, numbers) } : item)
+      next = yield* nextChange(owner, generation, position + 1, end)
     }
     return items
   },
@@ -69,25 +71,22 @@ export const DEFAULT_OPERATIONS: { readonly [Name in keyof Operations]: Operatio
     const items: PastItem[] = []
     const sorted = positions.toSorted((a, b) => a - b)
     const end = (sorted.at(-1) ?? 0) + 1
-    let changed: number | undefined = -1
+    let next: ItemChange | undefined = { position: -1, number: 0 }
     for (const position of sorted) {
-      if (changed < position) changed = yield* nextChanged(owner, generation, position, end)
-      if (changed === undefined) break
-      if (changed === position) items.push(...(yield* pastItem(owner, generation, position, numbers)))
+      if (next.position < position) next = yield* nextChange(owner, generation, position, end)
+      if (next === undefined) break
+      if (next.position === position) items.push(...(yield* pastItem(owner, generation, next, numbers)))
     }
     return items
   },
 
-  *lastChangeIn(owner, generation, start, end, { from, to }) {
-    let last: number | undefined
-    for (let position = yield* nextChanged(owner, generation, start, end); position !== undefined; ) {
-      const at = [generation, position]
-      const range = { at, from: [from], to: [to], limit: 1, isReverse: true }
-      const [found] = yield* query((rows) => rows.scan(PAST, owner, range))
-      if (found !== undefined) last = Math.max(last ?? 0, found.at(-1) as number)
-      position = yield* nextChanged(owner, generation, position + 1, end)
+  *lastChangeIn(owner, generation, start, end, numbers) {
+    let last = NO_CHANGE
+    for (let next = yield* nextChange(owner, generation, start, end); next !== undefined; ) {
+      last = Math.max(last, yield* lastChange(owner, generation, next.position, numbers))
+      next = yield* nextChange(owner, generation, next.position + 1, end)
     }
-    return last
+    return last === NO_CHANGE ? undefined : last
   },
 
   *pastHoles(owner, generation, level, blocks, number) {
@@ -135,19 +134,39 @@ export const DEFAULT_OPERATIONS: { readonly [Name in keyof Operations]: Operatio
   },
 }
 
-/** The next position, from `start` on and before `end`, at which something was ever changed. */
-function* nextChanged(owner: History, generation: number, start: number, end: number): Steps<number | undefined> {
-  const range = { at: [generation], from: [start], to: [end], limit: 1 }
+/** The number of no change. */
+const NO_CHANGE = -1
+
+/** The last change of the item at a position. */
+function* lastChange(owner: History, generation: number, position: number, { from, to }: Numbers): Steps<number> {
+  const range = { at: [generation, position], from: [from], to: [to], limit: 1, isReverse: true }
   const [found] = yield* query((rows) => rows.scan(PAST, owner, range))
-  return found?.[1] as number | undefined
+  return found === undefined ? NO_CHANGE : (found[2] as number)
 }
 
-/** The original text of the item at a position, if it changed. */
-function* pastItem(owner: History, generation: number, position: number, { from, to }: Numbers): Steps<PastItem[]> {
-  const range = { at: [generation, position], from: [from], to: [to], limit: 1 }
+/** A change of the item at a position. */
+interface ItemChange {
+  readonly position: number
+  readonly number: number
+}
+
+/** The first change ever of the first item that was changed, of those at the positions from `start` on and before `end`. */
+function* nextChange(owner: History, generation: number, start: number, end: number): Steps<ItemChange | undefined> {
+  const range = { at: [generation], from: [start], to: [end], limit: 1 }
   const [found] = yield* query((rows) => rows.scan(PAST, owner, range))
-  const number = found?.at(-1)
-  if (number === undefined) return []
+  return found && { position: found[1] as number, number: found[2] as number }
+}
+
+/** The text that the item of a first change had before the first of these changes, if there is one. */
+function* pastItem(owner: History, generation: number, first: ItemChange, { from, to }: Numbers): Steps<PastItem[]> {
+  const { position } = first
+  let number: number | undefined = first.number
+  if (number < from) {
+    const range = { at: [generation, position], from: [from], to: [to], limit: 1 }
+    const [found] = yield* query((rows) => rows.scan(PAST, owner, range))
+    number = found?.[2] as number | undefined
+  }
+  if (number === undefined || number >= to) return []
   const change = yield* query((rows) => rows.get(CHANGE, owner, [number]))
   const text = change?.at(-1)
   if (typeof text === 'string') return [{ position, text }]

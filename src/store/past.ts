@@ -68,7 +68,16 @@ export function* readState(
   if (page === undefined || state.version === head.version) return { head: publicHead(head), live, keptMs }
   const generation = yield* generationOf(head, state.generation)
   const { parts } = yield* findPartsAt(head, state, generation, page, cache)
-  return { head: publicHead(head), live, keptMs, rewrittenBy: yield* findRewriter(head, state, parts) }
+  let last: number | undefined
+  for (const { ream } of parts) {
+    const start = ream * REAM_SIZE
+    const end = Math.min(start + REAM_SIZE, tailStart(state))
+    if (start >= end) continue
+    const numbers = { from: state.changes, to: head.changes }
+    const found = yield* query((rows) => rows.lastChangeIn(head, state.generation, start, end, numbers))
+    if (found !== undefined) last = Math.max(last ?? 0, found)
+  }
+  return { head: publicHead(head), live, keptMs, rewrittenBy: yield* commitOf(head, last) }
 }
 
 function noState({ name }: Head, tag: StateTag): StoreError {
@@ -106,19 +115,10 @@ function* findPartsAt(
 }
 
 /**
- * The `commitId` of the last commit since that state which rewrote quires of these parts. Only a replaced or deleted item rewrites
- * a quire. The tail of the state does not count: `cutAsOf` never takes it from a quire, even where it became one since.
+ * The `commitId` of the commit with the last change of the items in quires of a page: only a replaced or deleted item rewrites a quire. The
+ * tail of the state does not count: `cutAsOf` never takes it from a quire, even where it became one since.
  */
-function* findRewriter(head: StoredHead, state: PastState, parts: readonly Part[]): Steps<string | undefined> {
-  const numbers = { from: state.changes, to: head.changes }
-  let last: number | undefined
-  for (const { ream } of parts) {
-    const start = ream * REAM_SIZE
-    const end = Math.min(start + REAM_SIZE, tailStart(state))
-    if (start >= end) continue
-    const found = yield* query((rows) => rows.lastChangeIn(head, state.generation, start, end, numbers))
-    if (found !== undefined) last = Math.max(last ?? 0, found)
-  }
+function* commitOf(head: StoredHead, last: number | undefined): Steps<string | undefined> {
   if (last === undefined) return undefined
   const [committed] = yield* readStates(head, { changes: last + 1, version: 0 }, 1)
   if (committed === undefined) throw damagedCollection(head.name, `The state after change ${last} is missing.`)
@@ -140,11 +140,14 @@ export function* readPageAt(
   const reams = yield* readReams(head, generation, numbers)
   const segments: Segment[] = []
   const changed = { from: state.changes, to: head.changes }
-  let isChanged = false
+  const isDeflated = form === 'deflated'
+  let last: number | undefined
   for (const part of parts) {
     const start = part.ream * REAM_SIZE
-    const past = yield* query((rows) => rows.pastIn(head, state.generation, start, start + REAM_SIZE, changed))
-    isChanged ||= past.length > 0
+    const end = start + REAM_SIZE
+    const past = yield* query((rows) => rows.pastIn(head, state.generation, start, end, changed, isDeflated))
+    for (const item of past)
+      if (item.last !== undefined && item.position < tailStart(state)) last = Math.max(last ?? 0, item.last)
     const ream = reams.get(part.ream)
     const texts = new Map(past.map(({ position, text }) => [position % REAM_SIZE, text]))
     const cut = ream && cutAsOf(ream, texts, state, part)
@@ -152,7 +155,7 @@ export function* readPageAt(
     segments.push(...cut)
   }
   const { live, keptMs } = state
-  const rewrittenBy = isChanged && form === 'deflated' ? yield* findRewriter(head, state, parts) : undefined
+  const rewrittenBy = yield* commitOf(head, last)
   return { head: publicHead(head), page, segments: joinCuts(segments), live, itemCount: live, keptMs, rewrittenBy }
 }
 

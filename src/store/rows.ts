@@ -77,6 +77,8 @@ export interface Range {
 export interface PastItem {
   readonly position: number
   readonly text: string
+  /** The number of its last change, if asked for. */
+  readonly last?: number
 }
 
 /** The numbers of changes from `from` on and before `to`. */
@@ -114,7 +116,14 @@ export interface BasicRows {
 /** Operations of hot paths that an engine may do in one statement. `default-operations.ts` builds them from the basic ones. */
 export interface Operations {
   /** The original text of every item that changed at the positions `start` to `end`, or at these. */
-  pastIn(owner: History, generation: number, start: number, end: number, numbers: Numbers): Answer<readonly PastItem[]>
+  pastIn(
+    owner: History,
+    generation: number,
+    start: number,
+    end: number,
+    numbers: Numbers,
+    wantsLast?: boolean,
+  ): Answer<readonly PastItem[]>
   pastAt(
     owner: History,
     generation: number,

@@ -114,7 +114,8 @@ export class PartFile {
 
   async #put(pieces: readonly Uint8Array[]): Promise<void> {
     const joined = Buffer.concat(pieces)
-    for (const bytes of pieces) free(own(bytes))
+    // Small ones may be constants.
+    for (const bytes of pieces) if (bytes.byteLength > Buffer.poolSize) free(own(bytes))
     const block = this.#isPacked ? await promisify(gzip)(joined) : joined
     await this.#handle.appendFile(block)
     this.#end += block.length

@@ -100,6 +100,11 @@ const FIRST_CHANGE = `
       SELECT c.before FROM @change c WHERE c.shard_key = $1::bigint AND c.collection_id = $2::bigint AND c.number = n.number LIMIT 1
     ) c`
 
+/** The last one. */
+const LAST_CHANGE = `
+      SELECT p.number FROM @past p WHERE ${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number < $6::bigint
+      ORDER BY p.number DESC LIMIT 1`
+
 /** The positions from $4 on and before $7 at which something was ever changed, one after another; then NULL. */
 const CHANGED_POSITIONS = `
       (SELECT p.position FROM @past p WHERE ${OF_PAST} AND p.position >= $4::bigint AND p.position < $7::bigint
@@ -224,14 +229,11 @@ export const STATEMENTS = {
   /** The same of all items at positions from $4 on and before $7: it goes from one that was ever changed to the next. */
   readPastIn: hot(`
     WITH RECURSIVE u (position) AS (${CHANGED_POSITIONS})
-    SELECT u.position, c.before FROM u ${FIRST_CHANGE}`),
+    SELECT u.position, c.before, (${LAST_CHANGE}) FROM u ${FIRST_CHANGE}`),
   /** The last change from number $5 on and before $6 at a position from $4 on and before $7. Walks as `readPastIn` does. */
   readLastChangeIn: hot(`
     WITH RECURSIVE u (position) AS (${CHANGED_POSITIONS})
-    SELECT max(n.number) FROM u CROSS JOIN LATERAL (
-      SELECT p.number FROM @past p WHERE ${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number < $6::bigint
-      ORDER BY p.number DESC LIMIT 1
-    ) n`),
+    SELECT max(n.number) FROM u CROSS JOIN LATERAL (${LAST_CHANGE}) n`),
   readPastHoles: hot(`
     SELECT u.block, n.gone FROM unnest($5::bigint[]) u (block)
     CROSS JOIN LATERAL (

@@ -232,5 +232,9 @@ function readRow(columns: readonly Column[], row: SqlRow): Row {
 }
 
 function pastFrom(rows: readonly SqlRow[]): PastItem[] {
-  return rows.map(([position, before]) => ({ position: Number(position), text: String(before) }))
+  return rows.map(([position, before, last]) => ({
+    position: Number(position),
+    text: String(before),
+    ...(last !== undefined && { last: Number(last) }),
+  }))
 }

@@ -78,7 +78,14 @@ export class SqliteRows extends SyncRows {
   scan<O extends Owner>(table: Table<O>, owner: Owners[O], range: Range): Row[] {
     const made = statementsOf(table)
     const owned = ownerValues(table, owner)
-    const found = this.sql.all(made.scan(range), ...owned, ...valuesOf(range), range.limit ?? NO_LIMIT)
+    const values = [...owned, ...valuesOf(range), range.limit ?? NO_LIMIT]
+    if (range.limit === 1) {
+      const row = this.sql.get(made.scan(range), ...values)
+      if (row === undefined) return []
+      checkSum(this.sql, made.summed.start(...owned), owner.name, row)
+      return [made.rowOf(row, [])]
+    }
+    const found = this.sql.all(made.scan(range), ...values)
     if (found.length === 0) return []
     const start = made.summed.start(...owned)
     const rows: Row[] = []
@@ -248,8 +255,8 @@ function ownerValues<O extends Owner>({ owner: kind }: Table<O>, owner: Owners[O
 /** SQLite's word for it. */
 const NO_LIMIT = -1
 
-function valuesOf({ at = [], from = [], to = [] }: Range): SQLInputValue[] {
-  return [...at, ...from, ...to] as SQLInputValue[]
+function valuesOf({ at = [], from = [], to = [] }: Range): readonly SQLInputValue[] {
+  return (at.length + to.length === 0 ? from : [...at, ...from, ...to]) as SQLInputValue[]
 }
 
 /** Whether the numbers of a key come before those of another; texts are not compared. */

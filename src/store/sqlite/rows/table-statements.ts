@@ -36,7 +36,8 @@ export class TableStatements {
   readonly remove: string
   readonly #owner: readonly string[]
   readonly #key: readonly string[]
-  readonly #ranges = new Map<string, string>()
+  readonly #scans = new Map<number, string>()
+  readonly #removals = new Map<number, string>()
   /** Where the row has the number of its generation once more. */
   readonly #generationId: number
 
@@ -77,7 +78,7 @@ export class TableStatements {
   }
 
   scan(range: Range): string {
-    return this.#cached(`scan ${shapeOf(range)}`, () => {
+    return cached(this.#scans, shapeOf(range), () => {
       const order = this.#key.map((column) => `${column}${range.isReverse ? ' DESC' : ''}`)
       const selected = this.summed.select(this.#owner.length)
       // A sign before the parameter of a LIMIT keeps SQLite from preparing the statement again each time.
@@ -87,7 +88,7 @@ export class TableStatements {
 
   removeRange(range: Range): string {
     const { limit } = range
-    return this.#cached(`remove ${shapeOf(range)} ${limit !== undefined}`, () => {
+    return cached(this.#removals, shapeOf(range), () => {
       const conditions = this.#conditions(range)
       const { name } = this.summed
       if (limit === undefined) return `DELETE FROM ${name} WHERE ${conditions}`
@@ -107,17 +108,19 @@ export class TableStatements {
     }
     return [...equal, ...compare(from, '>='), ...compare(to, '<')].join(' AND ')
   }
-
-  #cached(shape: string, make: () => string): string {
-    let text = this.#ranges.get(shape)
-    if (text === undefined) {
-      text = make()
-      this.#ranges.set(shape, text)
-    }
-    return text
-  }
 }
 
-function shapeOf({ at = [], from = [], to = [], isReverse = false }: Range): string {
-  return `${at.length} ${from.length} ${to.length} ${isReverse}`
+function cached(texts: Map<number, string>, shape: number, make: () => string): string {
+  let text = texts.get(shape)
+  if (text === undefined) {
+    text = make()
+    texts.set(shape, text)
+  }
+  return text
+}
+
+/** All that its statement depends on. No key has as many as eight columns. */
+function shapeOf({ at, from, to, limit, isReverse }: Range): number {
+  const widths = (at?.length ?? 0) | ((from?.length ?? 0) << 3) | ((to?.length ?? 0) << 6)
+  return widths | (isReverse ? 1 << 9 : 0) | (limit === undefined ? 0 : 1 << 10)
 }
