@@ -19,27 +19,31 @@ export class KeyClaims {
   readonly #load: RunningLoad
   readonly #commit: CommitStep
   readonly #onStep: () => void
+  readonly #mostSteps: number
   readonly #waiting: WaitingRun[] = []
-  #isRunning = false
+  #running = 0
   #next: number
 
-  constructor(load: RunningLoad, commit: CommitStep, onStep: () => void) {
+  /** `stepsAhead`: how many steps the engine may get before it has done the first of them. It does them in their order. */
+  constructor(load: RunningLoad, commit: CommitStep, onStep: () => void, stepsAhead: number) {
     this.#load = load
     this.#commit = commit
     this.#onStep = onStep
     this.#next = load.base
+    // Otherwise a step has to know how many keys the one before it has found.
+    this.#mostSteps = load.onConflict === 'fail' ? stepsAhead : 1
   }
 
   /** Returns the indexes of the items that get no position because their keys exist already. */
   claim(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ keys, text, resolve, reject })
-      if (!this.#isRunning) void this.#work()
+      if (this.#running < this.#mostSteps) void this.#work()
     })
   }
 
   async #work(): Promise<void> {
-    this.#isRunning = true
+    this.#running++
     while (this.#waiting.length > 0) {
       const runs = this.#waiting.splice(0, RUNS_A_STEP)
       try {
@@ -53,7 +57,7 @@ export class KeyClaims {
         for (const { reject } of runs) reject(error)
       }
     }
-    this.#isRunning = false
+    this.#running--
   }
 
   /** The keys of the run begin at index `start` of the step. */
@@ -77,14 +81,15 @@ export class KeyClaims {
 
   /** All are expected to be new. One that is not ends the load: only then it is looked for. */
   async #insertAll(keys: readonly string[]): Promise<TakenKeys> {
+    const first = this.#next
+    this.#next += keys.length
     try {
-      await this.#commit('insertKeys', this.#load, keys, this.#next)
+      await this.#commit('insertKeys', this.#load, keys, first)
       this.#onStep()
-      this.#next += keys.length
       return new Map()
     } catch (error) {
       if (!(error instanceof KeysTaken)) throw error
-      const { taken } = await this.#commit('findTakenKeys', this.#load, keys, this.#next)
+      const { taken } = await this.#commit('findTakenKeys', this.#load, keys, first)
       this.#onStep()
       if (taken.size === 0) throw error
       return taken

@@ -98,7 +98,8 @@ export function* findTakenKeys(
   const taken = new Map<number, number>()
   for (const [index, key] of keys.entries()) {
     const position = positions.get(key)
-    if (position !== undefined) taken.set(index, position)
+    // Steps behind this one may have added keys already.
+    if (position !== undefined && position < next + fresh.length) taken.set(index, position)
     else positions.set(key, next + fresh.push(key) - 1)
   }
   return { fresh, taken }

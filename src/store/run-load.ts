@@ -7,15 +7,16 @@ import type { SealedReam } from './ream.ts'
 import type { CommitStep } from './steps.ts'
 import type { Head, Load, LoadOptions } from './store.ts'
 
-/** `sweep` removes what is left over, here and elsewhere. */
+/** `sweep` removes what is left over, here and elsewhere. `stepsAhead`: see `KeyClaims`. */
 export async function runLoad(
   commit: CommitStep,
   name: string,
   options: LoadOptions,
   sweep: () => Promise<void>,
+  stepsAhead = 1,
 ): Promise<Load> {
   const load = await commit('beginLoad', name, options)
-  return new ReamLoad(load, new CommittedSteps(load, commit, sweep))
+  return new ReamLoad(load, new CommittedSteps(load, commit, sweep, stepsAhead))
 }
 
 class CommittedSteps implements LoadSteps {
@@ -26,11 +27,11 @@ class CommittedSteps implements LoadSteps {
   /** How many steps are committed: in the end the store must know as many. */
   #steps = 0
 
-  constructor(load: RunningLoad, commit: CommitStep, sweep: () => Promise<void>) {
+  constructor(load: RunningLoad, commit: CommitStep, sweep: () => Promise<void>, stepsAhead: number) {
     this.#load = load
     this.#commit = commit
     this.sweep = sweep
-    this.#claims = new KeyClaims(load, commit, () => this.#steps++)
+    this.#claims = new KeyClaims(load, commit, () => this.#steps++, stepsAhead)
   }
 
   claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]> {

@@ -75,6 +75,9 @@ const TEXT_BYTES = `
   SELECT (SELECT coalesce(sum(raw_length), 0) FROM ream WHERE collection_id = ?1 AND generation = ?2)
     + (SELECT coalesce(sum(octet_length(item)), 0) FROM tail WHERE collection_id = ?1 AND generation = ?2)`
 
+/** So that the writer thread has always something to do. */
+const KEY_STEPS_AHEAD = 4
+
 /** A ream is read fast, and may be large. */
 const REAMS_AT_A_TIME = 1
 
@@ -260,10 +263,11 @@ class SqliteStore extends StoreReads implements Store {
 
   load(name: string, options: LoadOptions = {}): Promise<Load> {
     // Whoever only loads would never remove anything else.
-    return runLoad(this.#writer.step, name, options, async () => {
+    const sweep = async () => {
       await this.#writer.sweep()
       await this.forgetOld(name)
-    })
+    }
+    return runLoad(this.#writer.step, name, options, sweep, KEY_STEPS_AHEAD)
   }
 
   async tokens(): Promise<TokenRecord[]> {

@@ -19,7 +19,8 @@ const PLACES = Array.from(
   { length: KEYS_A_STATEMENT },
   (_, at) => `(?1, ?2, ?${4 + 2 * at}, ?3 + ${at}, ?${5 + 2 * at})`,
 )
-const INSERT_SOME = `INSERT INTO key (${summed.select(0)}) VALUES ${PLACES.join(', ')}`
+/** OR FAIL keeps the rows before one that fails: to undo them, SQLite would write a journal for each statement. */
+const INSERT_SOME = `INSERT OR FAIL INTO key (${summed.select(0)}) VALUES ${PLACES.join(', ')}`
 
 /** Returns false if the key exists. */
 export function addKey(
