@@ -41,7 +41,7 @@ export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segm
     get crc() {
       return crc32(raw)
     },
-    raw: () => own(raw),
+    raw: () => raw,
     deflated: () => (raw.byteLength <= SHORT_BYTES ? stored(raw) : deflateForResponse(raw)),
   }
 }
@@ -66,7 +66,7 @@ export function joinCuts(segments: Iterable<Segment>): Segment[] {
     else {
       const pieces = [last.raw(), segment.raw()]
       joined.splice(-1, 1, rawSegment(joinPieces(pieces), last.count + segment.count))
-      pieces.forEach(free)
+      for (const piece of pieces) free(own(piece))
     }
   }
   return joined

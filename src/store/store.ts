@@ -2,7 +2,6 @@
 
 import type { StateTag } from '../contract/state-tag.ts'
 import type { ItemRun } from '../items/item-run.ts'
-import type { OwnedBytes } from '../items/owned-bytes.ts'
 import type { StoreActivity } from './activity.ts'
 import type { Following, NamedFollowing } from './following.ts'
 
@@ -70,7 +69,7 @@ export interface Segment {
   readonly rawLength: number
   readonly crc: number
   /** The JSON texts joined by ITEM_SEPARATOR. To be called once: the bytes are the caller's. */
-  raw(): OwnedBytes
+  raw(): Uint8Array
   /** The same, raw-deflated: no final block, ends on a byte boundary, and refers to nothing before it. */
   deflated(): Uint8Array
   /** Around the bytes in the form that is at hand. Default: none. */

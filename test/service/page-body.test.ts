@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
-import { own } from '../../src/items/owned-bytes.ts'
 import { combineCrc } from '../../src/items/splice.ts'
 import { joinDeflated, spliceGzip } from '../../src/service/read/page-body.ts'
 import type { Segment } from '../../src/store/store.ts'
@@ -15,7 +14,7 @@ function segment(text: string): Segment {
     isDeflated: true,
     rawLength: raw.length,
     crc: crc32(raw),
-    raw: () => own(raw),
+    raw: () => raw,
     deflated: () => deflateRawSync(raw, { finishFlush: constants.Z_SYNC_FLUSH }),
   }
 }
