@@ -33,7 +33,7 @@ function packSegment(segment: Segment, form: SegmentForm, room: Room, spent: Own
   const bytes = form === 'raw' ? segment.raw() : segment.deflated()
   // Nobody else reads this page.
   spent.push(own(bytes))
-  if (form !== 'raw' && !segment.isDeflated) spent.push(segment.raw())
+  if (form !== 'raw' && !segment.isDeflated) spent.push(own(segment.raw()))
   return [withRoom(bytes, room), count, rawLength, form === 'raw' ? 0 : segment.crc]
 }
 
