@@ -229,7 +229,7 @@ export const STATEMENTS = {
   /** The same of all items at positions from $4 on and before $7: it goes from one that was ever changed to the next. */
   readPastIn: hot(`
     WITH RECURSIVE u (position) AS (${CHANGED_POSITIONS})
-    SELECT u.position, c.before, (${LAST_CHANGE}) FROM u ${FIRST_CHANGE}`),
+    SELECT u.position, c.before, l.number FROM u ${FIRST_CHANGE} CROSS JOIN LATERAL (${LAST_CHANGE}) l`),
   /** The last change from number $5 on and before $6 at a position from $4 on and before $7. Walks as `readPastIn` does. */
   readLastChangeIn: hot(`
     WITH RECURSIVE u (position) AS (${CHANGED_POSITIONS})
