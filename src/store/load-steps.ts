@@ -175,7 +175,11 @@ export function* finishLoad(load: RunningLoad, counts: LoadCounts, pool: Deflate
   const before = yield* query((rows) => rows.lockHead(name))
   const once = { key: `load ${holder}`, digest: '' }
   const log = new RequestLog(name)
-  log.add(yield* query((rows) => rows.findRequests(name, [{ key: once.key, collectionId: NO_COLLECTION }])))
+  const [remembered, steps] = yield* queryAll(
+    (rows) => rows.findRequests(name, [{ key: once.key, collectionId: NO_COLLECTION }]),
+    (rows) => rows.holdLease(lease),
+  )
+  log.add(remembered)
   const replacements = counts.replaced > 0 ? yield* replacementsInTail(load, counts.appended) : []
   let loaded: LoadedHead | undefined
   const makeHead = (): Head => {
@@ -184,7 +188,6 @@ export function* finishLoad(load: RunningLoad, counts: LoadCounts, pool: Deflate
   }
   const head = log.runIdempotent(once, () => NO_COLLECTION, makeHead) as Head
   if (loaded === undefined) return head
-  const steps = yield* query((rows) => rows.holdLease(lease))
   if (steps === undefined) throw lostLease(name)
   if (steps !== counts.steps) throw lostSteps(name)
   if (counts.replaced > 0) yield* applyReplacements(lease, replacements)

@@ -147,7 +147,8 @@ export function* readPageAt(
     const end = start + REAM_SIZE
     const past = yield* query((rows) => rows.pastIn(head, state.generation, start, end, changed, isDeflated))
     for (const item of past)
-      if (item.last !== undefined && item.position < tailStart(state)) last = Math.max(last ?? 0, item.last)
+      if (isDeflated && item.last !== undefined && item.position < tailStart(state))
+        last = Math.max(last ?? 0, item.last)
     const ream = reams.get(part.ream)
     const texts = new Map(past.map(({ position, text }) => [position % REAM_SIZE, text]))
     const cut = ream && cutAsOf(ream, texts, state, part)
