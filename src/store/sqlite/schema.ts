@@ -120,9 +120,11 @@ function readPragma(database: DatabaseSync, name: string): number {
 
 /** A database with tables that does not say it is ours is not ours to change. */
 function checkNotForeign(database: DatabaseSync, path: string): void {
+  // First: whoever makes a store at this moment commits its tables and its id together.
+  const hasTables = database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
   const applicationId = readPragma(database, 'application_id')
   if (applicationId === APPLICATION_ID) return
-  if (applicationId !== 0 || database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined)
+  if (applicationId !== 0 || hasTables)
     throw notAStore(path, 'it is the SQLite database of another application')
 }
 
