@@ -124,8 +124,7 @@ function checkNotForeign(database: DatabaseSync, path: string): void {
   const hasTables = database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
   const applicationId = readPragma(database, 'application_id')
   if (applicationId === APPLICATION_ID) return
-  if (applicationId !== 0 || hasTables)
-    throw notAStore(path, 'it is the SQLite database of another application')
+  if (applicationId !== 0 || hasTables) throw notAStore(path, 'it is the SQLite database of another application')
 }
 
 /** Exported for its test: which SQLite this Node brings cannot be chosen there. */
