@@ -13,10 +13,10 @@ export function own<Bytes extends Uint8Array>(bytes: Bytes): OwnedBytes<Bytes> {
 
 /**
  * Gives memory back at once, to be called once nobody looks at the bytes any more: the garbage collector sees a few small objects, and would let
- * their many bytes pile up. Bytes that take less than half of their memory share it with others. They are left alone.
+ * their many bytes pile up. Bytes that take half of their memory or less may share it with others. They are left alone.
  */
 export function free({ buffer, byteLength }: OwnedBytes): void {
-  const isAlone = byteLength > 0 && byteLength * 2 >= buffer.byteLength
+  const isAlone = byteLength > 0 && byteLength * 2 > buffer.byteLength
   if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
